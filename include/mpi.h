@@ -8,6 +8,31 @@
 
 #include <stdint.h>
 
+/* Constants of other types than int, by the casts of the language. */
+#ifndef __cplusplus
+#define MPI_ABI_INTEGER(type, value) ((type)(value))
+#define MPI_ABI_POINTER(type, value) ((type)(value))
+#define MPI_ABI_NULL(type) ((type)0)
+#else
+#define MPI_ABI_INTEGER(type, value) (static_cast<type>(value))
+#define MPI_ABI_POINTER(type, value) (reinterpret_cast<type>(value))
+#if __cplusplus >= 201103L
+#define MPI_ABI_NULL(type) (static_cast<type>(nullptr))
+#else
+#define MPI_ABI_NULL(type) (static_cast<type>(0))
+#endif
+#endif
+
+/* A buffer that the call itself does not read: it may hold no values yet. */
+#if defined __GNUC__ && __GNUC__ >= 11 && defined __has_attribute
+#if __has_attribute(access)
+#define MPI_ABI_UNREAD(argument) __attribute__((access(none, argument)))
+#endif
+#endif
+#ifndef MPI_ABI_UNREAD
+#define MPI_ABI_UNREAD(argument)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -113,18 +138,18 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_ABI_SUBVERSION               0
 
 /* Buffer addresses */
-#define MPI_BOTTOM                       ((void *)0)
-#define MPI_IN_PLACE                     ((void *)1)
-#define MPI_BUFFER_AUTOMATIC             ((void *)2)
+#define MPI_BOTTOM                       MPI_ABI_NULL(void *)
+#define MPI_IN_PLACE                     MPI_ABI_POINTER(void *, 1)
+#define MPI_BUFFER_AUTOMATIC             MPI_ABI_POINTER(void *, 2)
 
 /* Empty and ignored arguments */
-#define MPI_ARGV_NULL                    ((char **)0)
-#define MPI_ARGVS_NULL                   ((char ***)0)
-#define MPI_ERRCODES_IGNORE              ((int *)0)
-#define MPI_STATUS_IGNORE                ((MPI_Status *)0)
-#define MPI_STATUSES_IGNORE              ((MPI_Status *)0)
-#define MPI_UNWEIGHTED                   ((int *)10)
-#define MPI_WEIGHTS_EMPTY                ((int *)11)
+#define MPI_ARGV_NULL                    MPI_ABI_NULL(char **)
+#define MPI_ARGVS_NULL                   MPI_ABI_NULL(char ***)
+#define MPI_ERRCODES_IGNORE              MPI_ABI_NULL(int *)
+#define MPI_STATUS_IGNORE                MPI_ABI_NULL(MPI_Status *)
+#define MPI_STATUSES_IGNORE              MPI_ABI_NULL(MPI_Status *)
+#define MPI_UNWEIGHTED                   MPI_ABI_POINTER(int *, 10)
+#define MPI_WEIGHTS_EMPTY                MPI_ABI_POINTER(int *, 11)
 
 /* Ranks, tags and undefined values */
 #define MPI_ANY_SOURCE                   (-1)
@@ -226,127 +251,127 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_THREAD_MULTIPLE              4096
 
 /* Communicators */
-#define MPI_COMM_NULL                    ((MPI_Comm)0x100)
-#define MPI_COMM_WORLD                   ((MPI_Comm)0x101)
-#define MPI_COMM_SELF                    ((MPI_Comm)0x102)
+#define MPI_COMM_NULL                    MPI_ABI_POINTER(MPI_Comm, 0x100)
+#define MPI_COMM_WORLD                   MPI_ABI_POINTER(MPI_Comm, 0x101)
+#define MPI_COMM_SELF                    MPI_ABI_POINTER(MPI_Comm, 0x102)
 
 /* Groups */
-#define MPI_GROUP_NULL                   ((MPI_Group)0x108)
-#define MPI_GROUP_EMPTY                  ((MPI_Group)0x109)
+#define MPI_GROUP_NULL                   MPI_ABI_POINTER(MPI_Group, 0x108)
+#define MPI_GROUP_EMPTY                  MPI_ABI_POINTER(MPI_Group, 0x109)
 
 /* Null handles of windows, files and sessions */
-#define MPI_WIN_NULL                     ((MPI_Win)0x110)
-#define MPI_FILE_NULL                    ((MPI_File)0x118)
-#define MPI_SESSION_NULL                 ((MPI_Session)0x120)
+#define MPI_WIN_NULL                     MPI_ABI_POINTER(MPI_Win, 0x110)
+#define MPI_FILE_NULL                    MPI_ABI_POINTER(MPI_File, 0x118)
+#define MPI_SESSION_NULL                 MPI_ABI_POINTER(MPI_Session, 0x120)
 
 /* Matched messages */
-#define MPI_MESSAGE_NULL                 ((MPI_Message)0x128)
-#define MPI_MESSAGE_NO_PROC              ((MPI_Message)0x129)
+#define MPI_MESSAGE_NULL                 MPI_ABI_POINTER(MPI_Message, 0x128)
+#define MPI_MESSAGE_NO_PROC              MPI_ABI_POINTER(MPI_Message, 0x129)
 
 /* Info objects */
-#define MPI_INFO_NULL                    ((MPI_Info)0x130)
-#define MPI_INFO_ENV                     ((MPI_Info)0x131)
+#define MPI_INFO_NULL                    MPI_ABI_POINTER(MPI_Info, 0x130)
+#define MPI_INFO_ENV                     MPI_ABI_POINTER(MPI_Info, 0x131)
 
 /* Error handlers */
-#define MPI_ERRHANDLER_NULL              ((MPI_Errhandler)0x140)
-#define MPI_ERRORS_ARE_FATAL             ((MPI_Errhandler)0x141)
-#define MPI_ERRORS_ABORT                 ((MPI_Errhandler)0x142)
-#define MPI_ERRORS_RETURN                ((MPI_Errhandler)0x143)
+#define MPI_ERRHANDLER_NULL              MPI_ABI_POINTER(MPI_Errhandler, 0x140)
+#define MPI_ERRORS_ARE_FATAL             MPI_ABI_POINTER(MPI_Errhandler, 0x141)
+#define MPI_ERRORS_ABORT                 MPI_ABI_POINTER(MPI_Errhandler, 0x142)
+#define MPI_ERRORS_RETURN                MPI_ABI_POINTER(MPI_Errhandler, 0x143)
 
 /* Requests */
-#define MPI_REQUEST_NULL                 ((MPI_Request)0x180)
+#define MPI_REQUEST_NULL                 MPI_ABI_POINTER(MPI_Request, 0x180)
 
 /* Reduction operations */
-#define MPI_OP_NULL                      ((MPI_Op)0x20)
-#define MPI_SUM                          ((MPI_Op)0x21)
-#define MPI_MIN                          ((MPI_Op)0x22)
-#define MPI_MAX                          ((MPI_Op)0x23)
-#define MPI_PROD                         ((MPI_Op)0x24)
-#define MPI_BAND                         ((MPI_Op)0x28)
-#define MPI_BOR                          ((MPI_Op)0x29)
-#define MPI_BXOR                         ((MPI_Op)0x2a)
-#define MPI_LAND                         ((MPI_Op)0x30)
-#define MPI_LOR                          ((MPI_Op)0x31)
-#define MPI_LXOR                         ((MPI_Op)0x32)
-#define MPI_MINLOC                       ((MPI_Op)0x38)
-#define MPI_MAXLOC                       ((MPI_Op)0x39)
-#define MPI_REPLACE                      ((MPI_Op)0x3c)
-#define MPI_NO_OP                        ((MPI_Op)0x3d)
+#define MPI_OP_NULL                      MPI_ABI_POINTER(MPI_Op, 0x20)
+#define MPI_SUM                          MPI_ABI_POINTER(MPI_Op, 0x21)
+#define MPI_MIN                          MPI_ABI_POINTER(MPI_Op, 0x22)
+#define MPI_MAX                          MPI_ABI_POINTER(MPI_Op, 0x23)
+#define MPI_PROD                         MPI_ABI_POINTER(MPI_Op, 0x24)
+#define MPI_BAND                         MPI_ABI_POINTER(MPI_Op, 0x28)
+#define MPI_BOR                          MPI_ABI_POINTER(MPI_Op, 0x29)
+#define MPI_BXOR                         MPI_ABI_POINTER(MPI_Op, 0x2a)
+#define MPI_LAND                         MPI_ABI_POINTER(MPI_Op, 0x30)
+#define MPI_LOR                          MPI_ABI_POINTER(MPI_Op, 0x31)
+#define MPI_LXOR                         MPI_ABI_POINTER(MPI_Op, 0x32)
+#define MPI_MINLOC                       MPI_ABI_POINTER(MPI_Op, 0x38)
+#define MPI_MAXLOC                       MPI_ABI_POINTER(MPI_Op, 0x39)
+#define MPI_REPLACE                      MPI_ABI_POINTER(MPI_Op, 0x3c)
+#define MPI_NO_OP                        MPI_ABI_POINTER(MPI_Op, 0x3d)
 
 /* Datatypes */
-#define MPI_DATATYPE_NULL                ((MPI_Datatype)0x200)
-#define MPI_AINT                         ((MPI_Datatype)0x201)
-#define MPI_COUNT                        ((MPI_Datatype)0x202)
-#define MPI_OFFSET                       ((MPI_Datatype)0x203)
-#define MPI_PACKED                       ((MPI_Datatype)0x207)
-#define MPI_SHORT                        ((MPI_Datatype)0x208)
-#define MPI_INT                          ((MPI_Datatype)0x209)
-#define MPI_LONG                         ((MPI_Datatype)0x20a)
-#define MPI_LONG_LONG                    ((MPI_Datatype)0x20b)
+#define MPI_DATATYPE_NULL                MPI_ABI_POINTER(MPI_Datatype, 0x200)
+#define MPI_AINT                         MPI_ABI_POINTER(MPI_Datatype, 0x201)
+#define MPI_COUNT                        MPI_ABI_POINTER(MPI_Datatype, 0x202)
+#define MPI_OFFSET                       MPI_ABI_POINTER(MPI_Datatype, 0x203)
+#define MPI_PACKED                       MPI_ABI_POINTER(MPI_Datatype, 0x207)
+#define MPI_SHORT                        MPI_ABI_POINTER(MPI_Datatype, 0x208)
+#define MPI_INT                          MPI_ABI_POINTER(MPI_Datatype, 0x209)
+#define MPI_LONG                         MPI_ABI_POINTER(MPI_Datatype, 0x20a)
+#define MPI_LONG_LONG                    MPI_ABI_POINTER(MPI_Datatype, 0x20b)
 #define MPI_LONG_LONG_INT                MPI_LONG_LONG
-#define MPI_UNSIGNED_SHORT               ((MPI_Datatype)0x20c)
-#define MPI_UNSIGNED                     ((MPI_Datatype)0x20d)
-#define MPI_UNSIGNED_LONG                ((MPI_Datatype)0x20e)
-#define MPI_UNSIGNED_LONG_LONG           ((MPI_Datatype)0x20f)
-#define MPI_FLOAT                        ((MPI_Datatype)0x210)
-#define MPI_C_FLOAT_COMPLEX              ((MPI_Datatype)0x212)
+#define MPI_UNSIGNED_SHORT               MPI_ABI_POINTER(MPI_Datatype, 0x20c)
+#define MPI_UNSIGNED                     MPI_ABI_POINTER(MPI_Datatype, 0x20d)
+#define MPI_UNSIGNED_LONG                MPI_ABI_POINTER(MPI_Datatype, 0x20e)
+#define MPI_UNSIGNED_LONG_LONG           MPI_ABI_POINTER(MPI_Datatype, 0x20f)
+#define MPI_FLOAT                        MPI_ABI_POINTER(MPI_Datatype, 0x210)
+#define MPI_C_FLOAT_COMPLEX              MPI_ABI_POINTER(MPI_Datatype, 0x212)
 #define MPI_C_COMPLEX                    MPI_C_FLOAT_COMPLEX
-#define MPI_CXX_FLOAT_COMPLEX            ((MPI_Datatype)0x213)
-#define MPI_DOUBLE                       ((MPI_Datatype)0x214)
-#define MPI_C_DOUBLE_COMPLEX             ((MPI_Datatype)0x216)
-#define MPI_CXX_DOUBLE_COMPLEX           ((MPI_Datatype)0x217)
-#define MPI_LOGICAL                      ((MPI_Datatype)0x218)
-#define MPI_INTEGER                      ((MPI_Datatype)0x219)
-#define MPI_REAL                         ((MPI_Datatype)0x21a)
-#define MPI_COMPLEX                      ((MPI_Datatype)0x21b)
-#define MPI_DOUBLE_PRECISION             ((MPI_Datatype)0x21c)
-#define MPI_DOUBLE_COMPLEX               ((MPI_Datatype)0x21d)
-#define MPI_CHARACTER                    ((MPI_Datatype)0x21e)
-#define MPI_LONG_DOUBLE                  ((MPI_Datatype)0x220)
-#define MPI_C_LONG_DOUBLE_COMPLEX        ((MPI_Datatype)0x224)
-#define MPI_CXX_LONG_DOUBLE_COMPLEX      ((MPI_Datatype)0x225)
-#define MPI_FLOAT_INT                    ((MPI_Datatype)0x228)
-#define MPI_DOUBLE_INT                   ((MPI_Datatype)0x229)
-#define MPI_LONG_INT                     ((MPI_Datatype)0x22a)
-#define MPI_2INT                         ((MPI_Datatype)0x22b)
-#define MPI_SHORT_INT                    ((MPI_Datatype)0x22c)
-#define MPI_LONG_DOUBLE_INT              ((MPI_Datatype)0x22d)
-#define MPI_2REAL                        ((MPI_Datatype)0x230)
-#define MPI_2DOUBLE_PRECISION            ((MPI_Datatype)0x231)
-#define MPI_2INTEGER                     ((MPI_Datatype)0x232)
-#define MPI_C_BOOL                       ((MPI_Datatype)0x238)
-#define MPI_CXX_BOOL                     ((MPI_Datatype)0x239)
-#define MPI_WCHAR                        ((MPI_Datatype)0x23c)
-#define MPI_INT8_T                       ((MPI_Datatype)0x240)
-#define MPI_UINT8_T                      ((MPI_Datatype)0x241)
-#define MPI_CHAR                         ((MPI_Datatype)0x243)
-#define MPI_SIGNED_CHAR                  ((MPI_Datatype)0x244)
-#define MPI_UNSIGNED_CHAR                ((MPI_Datatype)0x245)
-#define MPI_BYTE                         ((MPI_Datatype)0x247)
-#define MPI_INT16_T                      ((MPI_Datatype)0x248)
-#define MPI_UINT16_T                     ((MPI_Datatype)0x249)
-#define MPI_INT32_T                      ((MPI_Datatype)0x250)
-#define MPI_UINT32_T                     ((MPI_Datatype)0x251)
-#define MPI_INT64_T                      ((MPI_Datatype)0x258)
-#define MPI_UINT64_T                     ((MPI_Datatype)0x259)
-#define MPI_LOGICAL1                     ((MPI_Datatype)0x2c0)
-#define MPI_INTEGER1                     ((MPI_Datatype)0x2c1)
-#define MPI_LOGICAL2                     ((MPI_Datatype)0x2c8)
-#define MPI_INTEGER2                     ((MPI_Datatype)0x2c9)
-#define MPI_REAL2                        ((MPI_Datatype)0x2ca)
-#define MPI_LOGICAL4                     ((MPI_Datatype)0x2d0)
-#define MPI_INTEGER4                     ((MPI_Datatype)0x2d1)
-#define MPI_REAL4                        ((MPI_Datatype)0x2d2)
-#define MPI_COMPLEX4                     ((MPI_Datatype)0x2d3)
-#define MPI_LOGICAL8                     ((MPI_Datatype)0x2d8)
-#define MPI_INTEGER8                     ((MPI_Datatype)0x2d9)
-#define MPI_REAL8                        ((MPI_Datatype)0x2da)
-#define MPI_COMPLEX8                     ((MPI_Datatype)0x2db)
-#define MPI_LOGICAL16                    ((MPI_Datatype)0x2e0)
-#define MPI_INTEGER16                    ((MPI_Datatype)0x2e1)
-#define MPI_REAL16                       ((MPI_Datatype)0x2e2)
-#define MPI_COMPLEX16                    ((MPI_Datatype)0x2e3)
-#define MPI_COMPLEX32                    ((MPI_Datatype)0x2eb)
+#define MPI_CXX_FLOAT_COMPLEX            MPI_ABI_POINTER(MPI_Datatype, 0x213)
+#define MPI_DOUBLE                       MPI_ABI_POINTER(MPI_Datatype, 0x214)
+#define MPI_C_DOUBLE_COMPLEX             MPI_ABI_POINTER(MPI_Datatype, 0x216)
+#define MPI_CXX_DOUBLE_COMPLEX           MPI_ABI_POINTER(MPI_Datatype, 0x217)
+#define MPI_LOGICAL                      MPI_ABI_POINTER(MPI_Datatype, 0x218)
+#define MPI_INTEGER                      MPI_ABI_POINTER(MPI_Datatype, 0x219)
+#define MPI_REAL                         MPI_ABI_POINTER(MPI_Datatype, 0x21a)
+#define MPI_COMPLEX                      MPI_ABI_POINTER(MPI_Datatype, 0x21b)
+#define MPI_DOUBLE_PRECISION             MPI_ABI_POINTER(MPI_Datatype, 0x21c)
+#define MPI_DOUBLE_COMPLEX               MPI_ABI_POINTER(MPI_Datatype, 0x21d)
+#define MPI_CHARACTER                    MPI_ABI_POINTER(MPI_Datatype, 0x21e)
+#define MPI_LONG_DOUBLE                  MPI_ABI_POINTER(MPI_Datatype, 0x220)
+#define MPI_C_LONG_DOUBLE_COMPLEX        MPI_ABI_POINTER(MPI_Datatype, 0x224)
+#define MPI_CXX_LONG_DOUBLE_COMPLEX      MPI_ABI_POINTER(MPI_Datatype, 0x225)
+#define MPI_FLOAT_INT                    MPI_ABI_POINTER(MPI_Datatype, 0x228)
+#define MPI_DOUBLE_INT                   MPI_ABI_POINTER(MPI_Datatype, 0x229)
+#define MPI_LONG_INT                     MPI_ABI_POINTER(MPI_Datatype, 0x22a)
+#define MPI_2INT                         MPI_ABI_POINTER(MPI_Datatype, 0x22b)
+#define MPI_SHORT_INT                    MPI_ABI_POINTER(MPI_Datatype, 0x22c)
+#define MPI_LONG_DOUBLE_INT              MPI_ABI_POINTER(MPI_Datatype, 0x22d)
+#define MPI_2REAL                        MPI_ABI_POINTER(MPI_Datatype, 0x230)
+#define MPI_2DOUBLE_PRECISION            MPI_ABI_POINTER(MPI_Datatype, 0x231)
+#define MPI_2INTEGER                     MPI_ABI_POINTER(MPI_Datatype, 0x232)
+#define MPI_C_BOOL                       MPI_ABI_POINTER(MPI_Datatype, 0x238)
+#define MPI_CXX_BOOL                     MPI_ABI_POINTER(MPI_Datatype, 0x239)
+#define MPI_WCHAR                        MPI_ABI_POINTER(MPI_Datatype, 0x23c)
+#define MPI_INT8_T                       MPI_ABI_POINTER(MPI_Datatype, 0x240)
+#define MPI_UINT8_T                      MPI_ABI_POINTER(MPI_Datatype, 0x241)
+#define MPI_CHAR                         MPI_ABI_POINTER(MPI_Datatype, 0x243)
+#define MPI_SIGNED_CHAR                  MPI_ABI_POINTER(MPI_Datatype, 0x244)
+#define MPI_UNSIGNED_CHAR                MPI_ABI_POINTER(MPI_Datatype, 0x245)
+#define MPI_BYTE                         MPI_ABI_POINTER(MPI_Datatype, 0x247)
+#define MPI_INT16_T                      MPI_ABI_POINTER(MPI_Datatype, 0x248)
+#define MPI_UINT16_T                     MPI_ABI_POINTER(MPI_Datatype, 0x249)
+#define MPI_INT32_T                      MPI_ABI_POINTER(MPI_Datatype, 0x250)
+#define MPI_UINT32_T                     MPI_ABI_POINTER(MPI_Datatype, 0x251)
+#define MPI_INT64_T                      MPI_ABI_POINTER(MPI_Datatype, 0x258)
+#define MPI_UINT64_T                     MPI_ABI_POINTER(MPI_Datatype, 0x259)
+#define MPI_LOGICAL1                     MPI_ABI_POINTER(MPI_Datatype, 0x2c0)
+#define MPI_INTEGER1                     MPI_ABI_POINTER(MPI_Datatype, 0x2c1)
+#define MPI_LOGICAL2                     MPI_ABI_POINTER(MPI_Datatype, 0x2c8)
+#define MPI_INTEGER2                     MPI_ABI_POINTER(MPI_Datatype, 0x2c9)
+#define MPI_REAL2                        MPI_ABI_POINTER(MPI_Datatype, 0x2ca)
+#define MPI_LOGICAL4                     MPI_ABI_POINTER(MPI_Datatype, 0x2d0)
+#define MPI_INTEGER4                     MPI_ABI_POINTER(MPI_Datatype, 0x2d1)
+#define MPI_REAL4                        MPI_ABI_POINTER(MPI_Datatype, 0x2d2)
+#define MPI_COMPLEX4                     MPI_ABI_POINTER(MPI_Datatype, 0x2d3)
+#define MPI_LOGICAL8                     MPI_ABI_POINTER(MPI_Datatype, 0x2d8)
+#define MPI_INTEGER8                     MPI_ABI_POINTER(MPI_Datatype, 0x2d9)
+#define MPI_REAL8                        MPI_ABI_POINTER(MPI_Datatype, 0x2da)
+#define MPI_COMPLEX8                     MPI_ABI_POINTER(MPI_Datatype, 0x2db)
+#define MPI_LOGICAL16                    MPI_ABI_POINTER(MPI_Datatype, 0x2e0)
+#define MPI_INTEGER16                    MPI_ABI_POINTER(MPI_Datatype, 0x2e1)
+#define MPI_REAL16                       MPI_ABI_POINTER(MPI_Datatype, 0x2e2)
+#define MPI_COMPLEX16                    MPI_ABI_POINTER(MPI_Datatype, 0x2e3)
+#define MPI_COMPLEX32                    MPI_ABI_POINTER(MPI_Datatype, 0x2eb)
 
 /* Sizes of strings, the terminating null included */
 #define MPI_MAX_DATAREP_STRING           128
@@ -396,18 +421,18 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_WIN_MODEL                    605
 
 /* Predefined attribute functions */
-#define MPI_NULL_COPY_FN                 ((MPI_Copy_function *)0x0)
-#define MPI_DUP_FN                       ((MPI_Copy_function *)0x1)
-#define MPI_NULL_DELETE_FN               ((MPI_Delete_function *)0x0)
-#define MPI_COMM_NULL_COPY_FN            ((MPI_Comm_copy_attr_function *)0x0)
-#define MPI_COMM_DUP_FN                  ((MPI_Comm_copy_attr_function *)0x1)
-#define MPI_COMM_NULL_DELETE_FN          ((MPI_Comm_delete_attr_function *)0x0)
-#define MPI_TYPE_NULL_COPY_FN            ((MPI_Type_copy_attr_function *)0x0)
-#define MPI_TYPE_DUP_FN                  ((MPI_Type_copy_attr_function *)0x1)
-#define MPI_TYPE_NULL_DELETE_FN          ((MPI_Type_delete_attr_function *)0x0)
-#define MPI_WIN_NULL_COPY_FN             ((MPI_Win_copy_attr_function *)0x0)
-#define MPI_WIN_DUP_FN                   ((MPI_Win_copy_attr_function *)0x1)
-#define MPI_WIN_NULL_DELETE_FN           ((MPI_Win_delete_attr_function *)0x0)
+#define MPI_NULL_COPY_FN                 MPI_ABI_NULL(MPI_Copy_function *)
+#define MPI_DUP_FN                       MPI_ABI_POINTER(MPI_Copy_function *, 0x1)
+#define MPI_NULL_DELETE_FN               MPI_ABI_NULL(MPI_Delete_function *)
+#define MPI_COMM_NULL_COPY_FN            MPI_ABI_NULL(MPI_Comm_copy_attr_function *)
+#define MPI_COMM_DUP_FN                  MPI_ABI_POINTER(MPI_Comm_copy_attr_function *, 0x1)
+#define MPI_COMM_NULL_DELETE_FN          MPI_ABI_NULL(MPI_Comm_delete_attr_function *)
+#define MPI_TYPE_NULL_COPY_FN            MPI_ABI_NULL(MPI_Type_copy_attr_function *)
+#define MPI_TYPE_DUP_FN                  MPI_ABI_POINTER(MPI_Type_copy_attr_function *, 0x1)
+#define MPI_TYPE_NULL_DELETE_FN          MPI_ABI_NULL(MPI_Type_delete_attr_function *)
+#define MPI_WIN_NULL_COPY_FN             MPI_ABI_NULL(MPI_Win_copy_attr_function *)
+#define MPI_WIN_DUP_FN                   MPI_ABI_POINTER(MPI_Win_copy_attr_function *, 0x1)
+#define MPI_WIN_NULL_DELETE_FN           MPI_ABI_NULL(MPI_Win_delete_attr_function *)
 
 /* Orders and distributions of arrays */
 #define MPI_ORDER_C                      12
@@ -479,18 +504,18 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_SEEK_CUR                     401
 #define MPI_SEEK_END                     402
 #define MPI_SEEK_SET                     403
-#define MPI_DISPLACEMENT_CURRENT         ((MPI_Offset)-1)
+#define MPI_DISPLACEMENT_CURRENT         MPI_ABI_INTEGER(MPI_Offset, -1)
 
 /* File data conversion */
-#define MPI_CONVERSION_FN_NULL           ((MPI_Datarep_conversion_function *)0x0)
-#define MPI_CONVERSION_FN_NULL_C         ((MPI_Datarep_conversion_function_c *)0x0)
+#define MPI_CONVERSION_FN_NULL           MPI_ABI_NULL(MPI_Datarep_conversion_function *)
+#define MPI_CONVERSION_FN_NULL_C         MPI_ABI_NULL(MPI_Datarep_conversion_function_c *)
 
 /* Tool interface: null handles */
-#define MPI_T_ENUM_NULL                  ((MPI_T_enum)0)
-#define MPI_T_CVAR_HANDLE_NULL           ((MPI_T_cvar_handle)0)
-#define MPI_T_PVAR_SESSION_NULL          ((MPI_T_pvar_session)0)
-#define MPI_T_PVAR_HANDLE_NULL           ((MPI_T_pvar_handle)0)
-#define MPI_T_PVAR_ALL_HANDLES           ((MPI_T_pvar_handle)1)
+#define MPI_T_ENUM_NULL                  MPI_ABI_NULL(MPI_T_enum)
+#define MPI_T_CVAR_HANDLE_NULL           MPI_ABI_NULL(MPI_T_cvar_handle)
+#define MPI_T_PVAR_SESSION_NULL          MPI_ABI_NULL(MPI_T_pvar_session)
+#define MPI_T_PVAR_HANDLE_NULL           MPI_ABI_NULL(MPI_T_pvar_handle)
+#define MPI_T_PVAR_ALL_HANDLES           MPI_ABI_POINTER(MPI_T_pvar_handle, 1)
 
 /* Tool interface: verbosity */
 #define MPI_T_VERBOSITY_USER_BASIC       0x9
@@ -543,9 +568,9 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Buffer_attach(void *buffer, int size);
 int MPI_Buffer_attach_c(void *buffer, MPI_Count size);
 int MPI_Buffer_detach(void *buffer_addr, int *size);
@@ -610,24 +635,24 @@ int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     MPI_Request *request);
 int MPI_Request_free(MPI_Request *request);
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
-int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
-    MPI_Status array_of_statuses[]);
-int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag,
+int MPI_Request_get_status_all(int count, const MPI_Request *array_of_requests, int *flag,
+    MPI_Status *array_of_statuses);
+int MPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag,
     MPI_Status *status);
-int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
-    int array_of_indices[], MPI_Status array_of_statuses[]);
+int MPI_Request_get_status_some(int incount, const MPI_Request *array_of_requests, int *outcount,
+    int *array_of_indices, MPI_Status *array_of_statuses);
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status);
@@ -647,103 +672,102 @@ int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Start(MPI_Request *request);
-int MPI_Startall(int count, MPI_Request array_of_requests[]);
+int MPI_Startall(int count, MPI_Request *array_of_requests);
 int MPI_Status_get_error(const MPI_Status *status, int *err);
 int MPI_Status_get_source(const MPI_Status *status, int *source);
 int MPI_Status_get_tag(const MPI_Status *status, int *tag);
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int MPI_Test_cancelled(const MPI_Status *status, int *flag);
-int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[]);
-int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status);
-int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status array_of_statuses[]);
+int MPI_Testall(int count, MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses);
+int MPI_Testany(int count, MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status);
+int MPI_Testsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices,
+    MPI_Status *array_of_statuses);
 int MPI_Wait(MPI_Request *request, MPI_Status *status);
-int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
-int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status);
-int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status array_of_statuses[]);
+int MPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Status *array_of_statuses);
+int MPI_Waitany(int count, MPI_Request *array_of_requests, int *index, MPI_Status *status);
+int MPI_Waitsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices,
+    MPI_Status *array_of_statuses);
 
 /* 4. Partitioned point-to-point communication */
 
 int MPI_Parrived(MPI_Request request, int partition, int *flag);
 int MPI_Pready(int partition, MPI_Request request);
-int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
+int MPI_Pready_list(int length, const int *array_of_partitions, MPI_Request request);
 int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
 int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int source, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 
 /* 5. Datatypes */
 
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-int MPI_Get_address(const void *location, MPI_Aint *address);
+int MPI_Get_address(const void *location, MPI_Aint *address) MPI_ABI_UNREAD(1);
 int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
     MPI_Comm comm);
 int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
     MPI_Count *position, MPI_Comm comm);
-int MPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI_Datatype datatype,
+int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
     void *outbuf, MPI_Aint outsize, MPI_Aint *position);
-int MPI_Pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position);
-int MPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint *size);
-int MPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
+int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
+int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
 int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
 int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 int MPI_Type_commit(MPI_Datatype *datatype);
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+int MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes,
+    const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes,
+    const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
+int MPI_Type_create_hindexed(int count, const int *array_of_blocklengths,
+    const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
 int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
-int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+int MPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
 int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
-int MPI_Type_create_struct(int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
-    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
-    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
-    MPI_Datatype *newtype);
+int MPI_Type_create_struct(int count, const int *array_of_blocklengths,
+    const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype);
+int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype);
+int MPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes,
+    const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes, const MPI_Count *array_of_subsizes,
+    const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_free(MPI_Datatype *datatype);
 int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
+    int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
 int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-    MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses,
+    MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner);
 int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
@@ -752,10 +776,10 @@ int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
 int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+int MPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_size(MPI_Datatype datatype, int *size);
 int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -765,9 +789,9 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
     MPI_Datatype datatype, MPI_Comm comm);
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
     MPI_Datatype datatype, MPI_Comm comm);
-int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+int MPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position,
     void *outbuf, int outcount, MPI_Datatype datatype);
-int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+int MPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 
 /* 6. Collective communication */
@@ -777,58 +801,61 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm);
+int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int MPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Barrier(MPI_Comm comm);
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
@@ -842,35 +869,36 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int MPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request);
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request);
@@ -880,18 +908,18 @@ int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+int MPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request);
-int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int MPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
+int MPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -905,18 +933,18 @@ int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 int MPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int MPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request);
 int MPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+int MPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
@@ -930,9 +958,9 @@ int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int MPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+int MPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+int MPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int MPI_Op_commutative(MPI_Op op, int *commute);
@@ -944,53 +972,54 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm);
 int MPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op);
 int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm);
-int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm);
 int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm);
 int MPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int MPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int MPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Scatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+int MPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm);
-int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+int MPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
-int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 
 /* 7. Groups, contexts, communicators and caching */
@@ -1025,16 +1054,16 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 int MPI_Comm_test_inter(MPI_Comm comm, int *flag);
 int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
 int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int MPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup);
 int MPI_Group_free(MPI_Group *group);
 int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
-int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int MPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup);
 int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+int MPI_Group_range_excl(MPI_Group group, int n, int (*ranges)[3], MPI_Group *newgroup);
+int MPI_Group_range_incl(MPI_Group group, int n, int (*ranges)[3], MPI_Group *newgroup);
 int MPI_Group_rank(MPI_Group group, int *rank);
 int MPI_Group_size(MPI_Group group, int *size);
-int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
+int MPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2);
 int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
     int tag, MPI_Comm *newintercomm);
@@ -1061,29 +1090,29 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name);
 
 /* 8. Virtual topologies */
 
-int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
+int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder,
     MPI_Comm *comm_cart);
-int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
-int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
+int MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
+int MPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const int *periods, int *newrank);
+int MPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank);
 int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
-int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
+int MPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm);
 int MPI_Cartdim_get(MPI_Comm comm, int *ndims);
-int MPI_Dims_create(int nnodes, int ndims, int dims[]);
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-    const int sourceweights[], int outdegree, const int destinations[], const int destweights[],
-    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-    int maxoutdegree, int destinations[], int destweights[]);
+int MPI_Dims_create(int nnodes, int ndims, int *dims);
+int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees,
+    const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources,
+    const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info,
+    int reorder, MPI_Comm *comm_dist_graph);
+int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights,
+    int maxoutdegree, int *destinations, int *destweights);
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder,
     MPI_Comm *comm_graph);
-int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]);
-int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank);
-int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges);
+int MPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, const int *edges, int *newrank);
+int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors);
 int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -1091,78 +1120,80 @@ int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sen
 int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request);
 int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+int MPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
     MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int MPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
+int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int MPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
-int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
     MPI_Comm comm);
-int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm);
-int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int MPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int MPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int MPI_Topo_test(MPI_Comm comm, int *status);
 
 /* 9. Environment */
@@ -1205,7 +1236,7 @@ double MPI_Wtime(void);
 /* 10. The info object */
 
 int MPI_Info_create(MPI_Info *info);
-int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
+int MPI_Info_create_env(int argc, char **argv, MPI_Info *info);
 int MPI_Info_delete(MPI_Info info, const char *key);
 int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
 int MPI_Info_free(MPI_Info *info);
@@ -1223,11 +1254,11 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
 int MPI_Comm_disconnect(MPI_Comm *comm);
 int MPI_Comm_get_parent(MPI_Comm *parent);
 int MPI_Comm_join(int fd, MPI_Comm *intercomm);
-int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[]);
-int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[]);
+int MPI_Comm_spawn(const char *command, char **argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int *array_of_errcodes);
+int MPI_Comm_spawn_multiple(int count, char **array_of_commands, char ***array_of_argv,
+    const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm,
+    int *array_of_errcodes);
 int MPI_Finalize(void);
 int MPI_Finalized(int *flag);
 int MPI_Init(int *argc, char ***argv);
@@ -1437,7 +1468,7 @@ int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Data
     MPI_Status *status);
 int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
 int MPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
 int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
@@ -1450,14 +1481,14 @@ int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf,
     MPI_Datatype datatype);
 int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
     MPI_Datatype datatype);
-int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
 int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Status *status);
 int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
 int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
+int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status);
 int MPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Status *status);
@@ -1472,15 +1503,15 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
 
 int MPI_Pcontrol(const int level, ...);
 int MPI_T_category_changed(int *update_number);
-int MPI_T_category_get_categories(int cat_index, int len, int indices[]);
-int MPI_T_category_get_cvars(int cat_index, int len, int indices[]);
-int MPI_T_category_get_events(int cat_index, int len, int indices[]);
+int MPI_T_category_get_categories(int cat_index, int len, int *indices);
+int MPI_T_category_get_cvars(int cat_index, int len, int *indices);
+int MPI_T_category_get_events(int cat_index, int len, int *indices);
 int MPI_T_category_get_index(const char *name, int *cat_index);
 int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
     int *num_cvars, int *num_pvars, int *num_categories);
 int MPI_T_category_get_num(int *num_cat);
 int MPI_T_category_get_num_events(int cat_index, int *num_events);
-int MPI_T_category_get_pvars(int cat_index, int len, int indices[]);
+int MPI_T_category_get_pvars(int cat_index, int len, int *indices);
 int MPI_T_cvar_get_index(const char *name, int *cvar_index);
 int MPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
     MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope);
@@ -1498,7 +1529,7 @@ int MPI_T_event_callback_set_info(MPI_T_event_registration event_registration, M
 int MPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer);
 int MPI_T_event_get_index(const char *name, int *event_index);
 int MPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
-    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements,
+    MPI_Datatype *array_of_datatypes, MPI_Aint *array_of_displacements, int *num_elements,
     MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind);
 int MPI_T_event_get_num(int *num_events);
 int MPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index);
@@ -1598,9 +1629,9 @@ int MPI_Win_toint(MPI_Win win);
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Buffer_attach(void *buffer, int size);
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size);
 int PMPI_Buffer_detach(void *buffer_addr, int *size);
@@ -1665,24 +1696,24 @@ int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     MPI_Request *request);
 int PMPI_Request_free(MPI_Request *request);
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status);
-int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
-    MPI_Status array_of_statuses[]);
-int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag,
+int PMPI_Request_get_status_all(int count, const MPI_Request *array_of_requests, int *flag,
+    MPI_Status *array_of_statuses);
+int PMPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag,
     MPI_Status *status);
-int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
-    int array_of_indices[], MPI_Status array_of_statuses[]);
+int PMPI_Request_get_status_some(int incount, const MPI_Request *array_of_requests, int *outcount,
+    int *array_of_indices, MPI_Status *array_of_statuses);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
     MPI_Status *status);
@@ -1702,104 +1733,103 @@ int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request);
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Request *request);
+    MPI_Comm comm, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Start(MPI_Request *request);
-int PMPI_Startall(int count, MPI_Request array_of_requests[]);
+int PMPI_Startall(int count, MPI_Request *array_of_requests);
 int PMPI_Status_get_error(const MPI_Status *status, int *err);
 int PMPI_Status_get_source(const MPI_Status *status, int *source);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag);
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag);
-int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[]);
-int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status);
-int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status array_of_statuses[]);
+int PMPI_Testall(int count, MPI_Request *array_of_requests, int *flag, MPI_Status *array_of_statuses);
+int PMPI_Testany(int count, MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status);
+int PMPI_Testsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices,
+    MPI_Status *array_of_statuses);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status);
-int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
-int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status);
-int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-    MPI_Status array_of_statuses[]);
+int PMPI_Waitall(int count, MPI_Request *array_of_requests, MPI_Status *array_of_statuses);
+int PMPI_Waitany(int count, MPI_Request *array_of_requests, int *index, MPI_Status *status);
+int PMPI_Waitsome(int incount, MPI_Request *array_of_requests, int *outcount, int *array_of_indices,
+    MPI_Status *array_of_statuses);
 
 /* 4. Partitioned point-to-point communication */
 
 int PMPI_Parrived(MPI_Request request, int partition, int *flag);
 int PMPI_Pready(int partition, MPI_Request request);
-int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
+int PMPI_Pready_list(int length, const int *array_of_partitions, MPI_Request request);
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
 int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int source, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 
 /* 5. Datatypes */
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-int PMPI_Get_address(const void *location, MPI_Aint *address);
+int PMPI_Get_address(const void *location, MPI_Aint *address) MPI_ABI_UNREAD(1);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
     MPI_Comm comm);
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
     MPI_Count *position, MPI_Comm comm);
-int PMPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI_Datatype datatype,
+int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
     void *outbuf, MPI_Aint outsize, MPI_Aint *position);
-int PMPI_Pack_external_c(const char datarep[], const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
     void *outbuf, MPI_Count outsize, MPI_Count *position);
-int PMPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype datatype, MPI_Aint *size);
-int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datatype datatype,
-    MPI_Count *size);
+int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size);
+int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size);
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size);
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size);
 int PMPI_Type_commit(MPI_Datatype *datatype);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes,
+    const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
-    const int array_of_distribs[], const int array_of_dargs[], const int array_of_psizes[], int order,
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count *array_of_gsizes,
+    const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
+int PMPI_Type_create_hindexed(int count, const int *array_of_blocklengths,
+    const MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
-int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype);
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype);
-int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
-    const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
-int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
-    const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
-    const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+int PMPI_Type_create_struct(int count, const int *array_of_blocklengths,
+    const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype);
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype);
+int PMPI_Type_create_subarray(int ndims, const int *array_of_sizes, const int *array_of_subsizes,
+    const int *array_of_starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count *array_of_sizes,
+    const MPI_Count *array_of_subsizes, const MPI_Count *array_of_starts, int order, MPI_Datatype oldtype,
     MPI_Datatype *newtype);
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_free(MPI_Datatype *datatype);
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
+    int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-    MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]);
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses,
+    MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
     int *combiner);
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
@@ -1808,10 +1838,10 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent);
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+int PMPI_Type_indexed(int count, const int *array_of_blocklengths, const int *array_of_displacements,
     MPI_Datatype oldtype, MPI_Datatype *newtype);
-int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths,
+    const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_size(MPI_Datatype datatype, int *size);
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1821,9 +1851,9 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     MPI_Datatype datatype, MPI_Comm comm);
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
     MPI_Datatype datatype, MPI_Comm comm);
-int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+int PMPI_Unpack_external(const char *datarep, const void *inbuf, MPI_Aint insize, MPI_Aint *position,
     void *outbuf, int outcount, MPI_Datatype datatype);
-int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+int PMPI_Unpack_external_c(const char *datarep, const void *inbuf, MPI_Count insize, MPI_Count *position,
     void *outbuf, MPI_Count outcount, MPI_Datatype datatype);
 
 /* 6. Collective communication */
@@ -1833,58 +1863,62 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm);
+int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm);
-int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int PMPI_Alltoallw_init(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Barrier(MPI_Comm comm);
 int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
@@ -1898,35 +1932,36 @@ int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request);
 int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request);
@@ -1936,18 +1971,18 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-    void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+int PMPI_Ialltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request);
-int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int PMPI_Ialltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
+int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Request *request);
@@ -1962,18 +1997,18 @@ int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
 int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
     MPI_Comm comm, MPI_Request *request);
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
@@ -1987,9 +2022,9 @@ int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
 int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+int PMPI_Iscatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request);
-int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request);
 int PMPI_Op_commutative(MPI_Op op, int *commute);
@@ -2001,53 +2036,54 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm);
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op);
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
-int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm);
-int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm);
 int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int *recvcounts, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count *recvcounts,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm);
 int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Scatterv(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm);
-int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+int PMPI_Scatterv_init(const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
-int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *displs,
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-    MPI_Info info, MPI_Request *request);
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 
 /* 7. Groups, contexts, communicators and caching */
@@ -2082,16 +2118,16 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag);
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result);
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int PMPI_Group_excl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup);
 int PMPI_Group_free(MPI_Group *group);
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup);
+int PMPI_Group_incl(MPI_Group group, int n, const int *ranks, MPI_Group *newgroup);
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);
+int PMPI_Group_range_excl(MPI_Group group, int n, int (*ranges)[3], MPI_Group *newgroup);
+int PMPI_Group_range_incl(MPI_Group group, int n, int (*ranges)[3], MPI_Group *newgroup);
 int PMPI_Group_rank(MPI_Group group, int *rank);
 int PMPI_Group_size(MPI_Group group, int *size);
-int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]);
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2);
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup);
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
     int tag, MPI_Comm *newintercomm);
@@ -2118,29 +2154,29 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name);
 
 /* 8. Virtual topologies */
 
-int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder,
     MPI_Comm *comm_cart);
-int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank);
-int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank);
+int PMPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
+int PMPI_Cart_map(MPI_Comm comm, int ndims, const int *dims, const int *periods, int *newrank);
+int PMPI_Cart_rank(MPI_Comm comm, const int *coords, int *rank);
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest);
-int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm);
+int PMPI_Cart_sub(MPI_Comm comm, const int *remain_dims, MPI_Comm *newcomm);
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims);
-int PMPI_Dims_create(int nnodes, int ndims, int dims[]);
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-    const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-    const int sourceweights[], int outdegree, const int destinations[], const int destweights[],
-    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-    int maxoutdegree, int destinations[], int destweights[]);
+int PMPI_Dims_create(int nnodes, int ndims, int *dims);
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, const int *degrees,
+    const int *destinations, const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources,
+    const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info,
+    int reorder, MPI_Comm *comm_dist_graph);
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights,
+    int maxoutdegree, int *destinations, int *destweights);
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *index, const int *edges, int reorder,
     MPI_Comm *comm_graph);
-int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]);
-int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank);
-int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
+int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *index, int *edges);
+int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int *index, const int *edges, int *newrank);
+int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors);
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -2148,79 +2184,80 @@ int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype se
 int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Request *request);
+    void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
 int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
 int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
     MPI_Comm comm, MPI_Request *request);
-int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
-int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
-int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
+int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request);
 int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
+    const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *displs, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
-int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Neighbor_alltoallv(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
     MPI_Comm comm);
-int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
     MPI_Datatype recvtype, MPI_Comm comm);
-int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-    MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
-    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm);
-int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
-    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
-    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
-    MPI_Request *request);
+int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls, MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Neighbor_alltoallw(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm);
+int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
+int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *sdispls,
+    const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *rdispls,
+    const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Info info, MPI_Request *request) MPI_ABI_UNREAD(1);
 int PMPI_Topo_test(MPI_Comm comm, int *status);
 
 /* 9. Environment */
@@ -2263,7 +2300,7 @@ double PMPI_Wtime(void);
 /* 10. The info object */
 
 int PMPI_Info_create(MPI_Info *info);
-int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info);
+int PMPI_Info_create_env(int argc, char **argv, MPI_Info *info);
 int PMPI_Info_delete(MPI_Info info, const char *key);
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo);
 int PMPI_Info_free(MPI_Info *info);
@@ -2281,11 +2318,11 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
 int PMPI_Comm_disconnect(MPI_Comm *comm);
 int PMPI_Comm_get_parent(MPI_Comm *parent);
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm);
-int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[]);
-int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-    const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
-    MPI_Comm *intercomm, int array_of_errcodes[]);
+int PMPI_Comm_spawn(const char *command, char **argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+    MPI_Comm *intercomm, int *array_of_errcodes);
+int PMPI_Comm_spawn_multiple(int count, char **array_of_commands, char ***array_of_argv,
+    const int *array_of_maxprocs, const MPI_Info *array_of_info, int root, MPI_Comm comm, MPI_Comm *intercomm,
+    int *array_of_errcodes);
 int PMPI_Finalize(void);
 int PMPI_Finalized(int *flag);
 int PMPI_Init(int *argc, char ***argv);
@@ -2497,7 +2534,7 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
     MPI_Status *status);
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
@@ -2510,14 +2547,14 @@ int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf
     MPI_Datatype datatype);
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
     MPI_Datatype datatype);
-int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status);
+int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
     MPI_Status *status);
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype);
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype);
-int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status);
+int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status) MPI_ABI_UNREAD(2);
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
     MPI_Status *status);
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -2533,15 +2570,15 @@ int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function
 
 int PMPI_Pcontrol(const int level, ...);
 int PMPI_T_category_changed(int *update_number);
-int PMPI_T_category_get_categories(int cat_index, int len, int indices[]);
-int PMPI_T_category_get_cvars(int cat_index, int len, int indices[]);
-int PMPI_T_category_get_events(int cat_index, int len, int indices[]);
+int PMPI_T_category_get_categories(int cat_index, int len, int *indices);
+int PMPI_T_category_get_cvars(int cat_index, int len, int *indices);
+int PMPI_T_category_get_events(int cat_index, int len, int *indices);
 int PMPI_T_category_get_index(const char *name, int *cat_index);
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
     int *num_cvars, int *num_pvars, int *num_categories);
 int PMPI_T_category_get_num(int *num_cat);
 int PMPI_T_category_get_num_events(int cat_index, int *num_events);
-int PMPI_T_category_get_pvars(int cat_index, int len, int indices[]);
+int PMPI_T_category_get_pvars(int cat_index, int len, int *indices);
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index);
 int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
     MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope);
@@ -2559,7 +2596,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, 
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer);
 int PMPI_T_event_get_index(const char *name, int *event_index);
 int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
-    MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements,
+    MPI_Datatype *array_of_datatypes, MPI_Aint *array_of_displacements, int *num_elements,
     MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind);
 int PMPI_T_event_get_num(int *num_events);
 int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index);

@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use weft_abi::table::{self, Function, Section, Value};
 
+#[cfg(test)]
+mod tests;
+
 const WIDTH: usize = 110;
 
 const TOP: &str = r#"/* mpi.h: the standard ABI of MPI-5.0, ABI version 1.0 (MPI-5.0 chapter 20).
@@ -15,6 +18,31 @@ const TOP: &str = r#"/* mpi.h: the standard ABI of MPI-5.0, ABI version 1.0 (MPI
 #define MPI_H_ABI
 
 #include <stdint.h>
+
+/* Constants of other types than int, by the casts of the language. */
+#ifndef __cplusplus
+#define MPI_ABI_INTEGER(type, value) ((type)(value))
+#define MPI_ABI_POINTER(type, value) ((type)(value))
+#define MPI_ABI_NULL(type) ((type)0)
+#else
+#define MPI_ABI_INTEGER(type, value) (static_cast<type>(value))
+#define MPI_ABI_POINTER(type, value) (reinterpret_cast<type>(value))
+#if __cplusplus >= 201103L
+#define MPI_ABI_NULL(type) (static_cast<type>(nullptr))
+#else
+#define MPI_ABI_NULL(type) (static_cast<type>(0))
+#endif
+#endif
+
+/* A buffer that the call itself does not read: it may hold no values yet. */
+#if defined __GNUC__ && __GNUC__ >= 11 && defined __has_attribute
+#if __has_attribute(access)
+#define MPI_ABI_UNREAD(argument) __attribute__((access(none, argument)))
+#endif
+#endif
+#ifndef MPI_ABI_UNREAD
+#define MPI_ABI_UNREAD(argument)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -179,11 +207,15 @@ fn declaration(function: &Function, large: bool, head: &str) -> String {
     if parameters.is_empty() {
         return format!("{head}(void);\n");
     }
+    let end = match unread(function, large) {
+        Some(place) => format!(") MPI_ABI_UNREAD({place});"),
+        None => String::from(");"),
+    };
     let mut lines = format!("{head}(");
     let mut column = lines.len();
     for (at, parameter) in parameters.iter().enumerate() {
         let last = at + 1 == parameters.len();
-        let piece = format!("{parameter}{}", if last { ");" } else { "," });
+        let piece = format!("{parameter}{}", if last { &end } else { "," });
         if at > 0 {
             if column + 1 + piece.len() > WIDTH {
                 lines += "\n    ";
@@ -197,6 +229,19 @@ fn declaration(function: &Function, large: bool, head: &str) -> String {
         column += piece.len();
     }
     lines + "\n"
+}
+
+/// The place, from 1, of a buffer whose address the call takes without reading what is there: persistent operations read it
+/// when they are started, and the first half of a split file access has read it.
+fn unread(function: &Function, large: bool) -> Option<usize> {
+    let name = function.name;
+    if name != "Get_address" && !name.ends_with("_init") && !name.ends_with("_end") {
+        return None;
+    }
+    let mut parameters = function.parameters(large);
+    let place = parameters
+        .position(|parameter| parameter.kind == "BUFFER" && parameter.c_type(large).constant);
+    place.map(|at| at + 1)
 }
 
 fn enumeration(section: &Section) -> Option<&'static str> {
@@ -234,11 +279,18 @@ fn define(text: &mut String, section: &Section) {
                 c_type: "int",
                 text,
             } => text.to_string(),
-            Value::Of { c_type, text } => match c_type.find('*') {
-                Some(star) => format!("(({} {}){text})", &c_type[..star], &c_type[star..]),
-                None => format!("(({c_type}){text})"),
-            },
+            Value::Of { c_type, text } => cast(c_type, text),
         };
         writeln!(text, "#define MPI_{:<28} {value}", constant.name).unwrap();
+    }
+}
+
+/// A constant of another type than int: an offset, a handle, a pointer or a callback.
+fn cast(c_type: &str, value: &str) -> String {
+    let spaced = c_type.replacen('*', " *", 1);
+    match value {
+        _ if c_type == "MPI_Offset" => format!("MPI_ABI_INTEGER({spaced}, {value})"),
+        "0" | "0x0" => format!("MPI_ABI_NULL({spaced})"),
+        _ => format!("MPI_ABI_POINTER({spaced}, {value})"),
     }
 }

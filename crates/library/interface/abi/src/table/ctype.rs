@@ -13,15 +13,17 @@ pub struct CType {
 }
 
 impl CType {
-    /// The C declaration of `name` with this type.
+    /// The C declaration of the parameter `name`. An array is written as the pointer that it is: what is declared as an
+    /// array gcc believes to have an element, and warns of `MPI_UNWEIGHTED`, and of the end of an array with a count of 0.
     pub fn declare(&self, name: &str) -> String {
         let constant = if self.constant { "const " } else { "" };
-        format!(
-            "{constant}{} {}{name}{}",
-            self.base,
-            "*".repeat(self.pointers),
-            self.array
-        )
+        let stars = "*".repeat(self.pointers);
+        let declarator = match self.array.strip_prefix("[]") {
+            None => format!("{stars}{name}"),
+            Some("") => format!("{stars}*{name}"),
+            Some(row) => format!("{stars}(*{name}){row}"),
+        };
+        format!("{constant}{} {declarator}", self.base)
     }
 
     /// The same type in Rust, with the names of this crate; an array parameter is the pointer it is in C.

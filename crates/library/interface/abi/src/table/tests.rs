@@ -24,9 +24,9 @@ fn declarations_in_c() {
     assert_eq!(declare("Send", true)[1], "MPI_Count count");
     assert_eq!(declare("Psend_init", false)[2], "int count");
     assert_eq!(declare("Psend_init", true)[2], "MPI_Count count");
-    assert_eq!(declare("Gatherv", true)[5], "const MPI_Aint displs[]");
-    assert_eq!(declare("Group_range_incl", false)[2], "int ranges[][3]");
-    assert_eq!(declare("Info_create_env", false)[1], "char *argv[]");
+    assert_eq!(declare("Gatherv", true)[5], "const MPI_Aint *displs");
+    assert_eq!(declare("Group_range_incl", false)[2], "int (*ranges)[3]");
+    assert_eq!(declare("Info_create_env", false)[1], "char **argv");
     assert_eq!(declare("Init", false)[1], "char ***argv");
     assert_eq!(declare("Pcontrol", false), ["const int level", "... ..."]);
     assert_eq!(
