@@ -7,7 +7,7 @@ use crate::hosts;
 use crate::layout::Layout;
 use crate::quote::quote;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -82,9 +82,13 @@ impl Orders {
         for (rank, host) in (0..).zip(&layout.host_of) {
             let application = &self.applications[self.application_of(rank)];
             let words = std::iter::once(&application.program).chain(&application.arguments);
-            let words: Vec<String> = words.map(|word| quote(&word.to_string_lossy())).collect();
+            let words: Vec<OsString> = words.map(|word| quote(word)).collect();
             let host = &layout.hosts[*host as usize].name;
-            let _ = writeln!(text, "rank {rank}: on {host}: {}", words.join(" "));
+            let _ = writeln!(
+                text,
+                "rank {rank}: on {host}: {}",
+                words.join(OsStr::new(" ")).to_string_lossy()
+            );
         }
         text
     }

@@ -5,6 +5,7 @@ use crate::arguments::{Application, Job, Launcher, Stdin, Usage};
 use crate::binding::{self, RankBy};
 use crate::hosts::{self, Here, Host, Placer};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 
 const RANKS_MAX: u64 = 1_000_000;
@@ -30,7 +31,7 @@ pub struct Place {
     pub is_here: bool,
 }
 
-type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The hosts of programs that name none themselves.
 struct Base {
@@ -246,7 +247,11 @@ fn launcher(job: &Job, variable: Variables) -> Result<Launcher, Usage> {
     if let Some(launcher) = job.hosts.launcher {
         return Ok(launcher);
     }
-    match variable("HYDRA_LAUNCHER").as_deref() {
+    match variable("HYDRA_LAUNCHER")
+        .as_ref()
+        .map(|name| name.to_string_lossy())
+        .as_deref()
+    {
         Some("ssh") => Ok(Launcher::Ssh),
         Some("slurm") => Ok(Launcher::Slurm),
         Some("fork") => Ok(Launcher::Fork),

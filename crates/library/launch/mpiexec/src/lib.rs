@@ -65,7 +65,7 @@ fn run(mut job: Job) -> u8 {
     job.hosts.per_host = per_host.or(job.hosts.per_host);
     let job = &job;
     let here = Here::new(sys::interface_addresses());
-    let variable = |name: &str| std::env::var(name).ok();
+    let variable = |name: &str| std::env::var_os(name);
     let layout = match Layout::new(job, &here, &variable) {
         Ok(layout) => layout,
         Err(usage) => return complain(&usage, USAGE_EXIT_CODE),

@@ -8,7 +8,7 @@ use crate::program::{self, Unusable};
 use crate::quote::quote;
 use crate::sys;
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -131,7 +131,11 @@ impl Application {
         }
         let _ = write!(text, ": {}", self.program.to_string_lossy());
         for argument in &self.arguments[1..] {
-            let _ = write!(text, " {}", quote(&argument.to_string_lossy()));
+            let _ = write!(
+                text,
+                " {}",
+                quote(OsStr::from_bytes(argument.to_bytes())).display()
+            );
         }
         text
     }

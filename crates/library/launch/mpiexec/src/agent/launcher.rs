@@ -15,7 +15,7 @@ pub struct Way {
     pub launcher: Launcher,
     /// In place of ssh or srun.
     pub program: Option<OsString>,
-    pub extra: Vec<String>,
+    pub extra: Vec<OsString>,
     /// This program, at the same path on every host.
     pub mpiexec: OsString,
 }
@@ -28,12 +28,10 @@ impl Way {
             _ if is_here => plain,
             Launcher::Fork => plain,
             Launcher::Ssh => {
-                let remote = format!("{} {AGENT_OPTION}", quote(&self.mpiexec.to_string_lossy()));
-                [
-                    self.front("ssh", &SSH_OPTIONS),
-                    vec![host.into(), remote.into()],
-                ]
-                .concat()
+                let mut remote = quote(&self.mpiexec);
+                remote.push(" ");
+                remote.push(AGENT_OPTION);
+                [self.front("ssh", &SSH_OPTIONS), vec![host.into(), remote]].concat()
             }
             Launcher::Slurm => {
                 let place = vec![format!("--nodelist={host}").into()];
@@ -47,7 +45,7 @@ impl Way {
         let program = self.program.clone().unwrap_or_else(|| usual.into());
         let is_usual = Path::new(&program).file_name() == Some(usual.as_ref());
         let options = options.iter().filter(|_| is_usual).map(OsString::from);
-        let extra = self.extra.iter().map(OsString::from);
+        let extra = self.extra.iter().cloned();
         std::iter::once(program)
             .chain(options)
             .chain(extra)
@@ -89,6 +87,7 @@ const SRUN_OPTIONS: [&str; 7] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
     fn way(launcher: Launcher, program: Option<&str>) -> Way {
         Way {
@@ -119,6 +118,11 @@ mod tests {
             shown(&way(Launcher::Ssh, Some("/x/kubectl-ssh")), false),
             format!("/x/kubectl-ssh|-p|2222|{quoted}")
         );
+        let mut elsewhere = way(Launcher::Ssh, None);
+        elsewhere.mpiexec = OsString::from_vec(b"/opt/caf\xe9's/mpiexec".to_vec());
+        let remote = elsewhere.command("b", false).pop();
+        let expected = b"'/opt/caf\xe9'\\''s/mpiexec' --agent".to_vec();
+        assert_eq!(remote.map(OsString::into_vec), Some(expected));
         assert!(shown(&way(Launcher::Ssh, Some("/x/ssh")), false).starts_with("/x/ssh|-x|"));
         let srun = shown(&way(Launcher::Slurm, None), false);
         assert!(

@@ -90,13 +90,14 @@ fn parse_options(
 
 /// The option's name without its dashes; what follows `=` in a word with two dashes is its value.
 fn name_option(words: &mut Words, word: &OsString) -> Result<String, Usage> {
-    let text = word
-        .to_str()
-        .ok_or_else(|| Usage(format!("unknown option {word:?}")))?;
-    let (option, attached) = match text.split_once('=') {
-        Some((option, value)) if text.starts_with("--") => (option, Some(value.into())),
-        _ => (text, None),
+    let bytes = word.as_bytes();
+    let equals = bytes.iter().position(|&byte| byte == b'=');
+    let (option, attached) = match equals.filter(|_| bytes.starts_with(b"--")) {
+        Some(at) => (&bytes[..at], Some(OsStr::from_bytes(&bytes[at + 1..]))),
+        None => (bytes, None),
     };
+    let option = str::from_utf8(option).map_err(|_| Usage(format!("unknown option {word:?}")))?;
+    let attached = attached.map(OsStr::to_owned);
     words.attached = attached;
     words.option = option.to_owned();
     Ok(option

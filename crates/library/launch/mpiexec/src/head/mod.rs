@@ -24,7 +24,9 @@ use crate::supervise::{Ending, GRACE_TIME, Own, Phase, SIGNALS_READ};
 use crate::sys::{self, Epoll, Interest, SignalReader, Watchdog};
 use input::Input;
 use output::Output;
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 pub use store::Store;
 
@@ -104,12 +106,16 @@ pub fn run(job: &Job, layout: &Layout, orders: &Orders, own: &Own) -> Result<u8,
 
 /// How agents are started, from the command line and from variables that MPICH's users know.
 fn way(job: &Job, layout: &Layout) -> io::Result<Way> {
-    let extra = std::env::var("HYDRA_LAUNCH_EXTRA_ARGS").unwrap_or_default();
+    let extra = std::env::var_os("HYDRA_LAUNCH_EXTRA_ARGS").unwrap_or_default();
+    let words = extra.as_bytes().split(u8::is_ascii_whitespace);
+    let words = words.filter(|word| !word.is_empty());
     let program = job.hosts.launcher_program.clone();
     Ok(Way {
         launcher: layout.launcher,
         program: program.or_else(|| std::env::var_os("HYDRA_LAUNCHER_EXEC")),
-        extra: extra.split_ascii_whitespace().map(str::to_owned).collect(),
+        extra: words
+            .map(|word| OsStr::from_bytes(word).to_owned())
+            .collect(),
         mpiexec: std::env::current_exe()?.into_os_string(),
     })
 }

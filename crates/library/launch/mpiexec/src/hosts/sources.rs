@@ -3,6 +3,7 @@
 use super::file;
 use super::host::{Host, merge};
 use super::{list, nodelist};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Hosts, and who has told them.
@@ -12,7 +13,7 @@ pub struct Found {
     pub source: &'static str,
 }
 
-type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 type Reader = fn(Variables) -> Result<Option<Found>, String>;
 
 /// The first of `HYDRA_HOST_FILE`, Slurm, PBS and LSF that says anything. What is there and cannot be used is an error.
@@ -38,6 +39,11 @@ fn named_file(variable: Variables, source: &'static str) -> Result<Option<Found>
     found(source, hosts)
 }
 
+/// A variable that holds names and numbers; what else it holds makes it unusable, and is shown as far as it can be.
+fn text_of(variable: Variables, name: &str) -> Option<String> {
+    variable(name).map(|text| text.to_string_lossy().into_owned())
+}
+
 fn hydra(variable: Variables) -> Result<Option<Found>, String> {
     named_file(variable, "HYDRA_HOST_FILE")
 }
@@ -49,7 +55,7 @@ fn pbs(variable: Variables) -> Result<Option<Found>, String> {
 
 fn slurm(variable: Variables) -> Result<Option<Found>, String> {
     const LIST: &str = "SLURM_JOB_NODELIST";
-    let Some(text) = variable(LIST) else {
+    let Some(text) = text_of(variable, LIST) else {
         return Ok(None);
     };
     let names =
@@ -57,7 +63,7 @@ fn slurm(variable: Variables) -> Result<Option<Found>, String> {
     let mut slots = None;
     // Within a step, the tasks are the step's, which may run on fewer hosts than the job has.
     for name in ["SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"] {
-        let Some(text) = variable(name).filter(|_| slots.is_none()) else {
+        let Some(text) = text_of(variable, name).filter(|_| slots.is_none()) else {
             continue;
         };
         let counts = nodelist::expand_counts(&text)
@@ -72,7 +78,7 @@ fn slurm(variable: Variables) -> Result<Option<Found>, String> {
 }
 
 fn lsf(variable: Variables) -> Result<Option<Found>, String> {
-    if let Some(text) = variable("LSB_MCPU_HOSTS") {
+    if let Some(text) = text_of(variable, "LSB_MCPU_HOSTS") {
         let wrong = || format!("LSB_MCPU_HOSTS: `{text}` is no list of hosts and numbers");
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let hosts = words.chunks(2).map(|pair| match pair {
@@ -86,7 +92,7 @@ fn lsf(variable: Variables) -> Result<Option<Found>, String> {
             found("LSB_MCPU_HOSTS", hosts)
         };
     }
-    let Some(text) = variable("LSB_HOSTS") else {
+    let Some(text) = text_of(variable, "LSB_HOSTS") else {
         return Ok(None);
     };
     let wrong = || format!("LSB_HOSTS: `{text}` is no list of hosts");
@@ -108,7 +114,7 @@ mod tests {
     fn read(set: &[(&str, &str)]) -> Result<Option<Found>, String> {
         from_environment(&|name| {
             let found = set.iter().find(|(key, _)| *key == name);
-            found.map(|(_, value)| (*value).to_owned())
+            found.map(|(_, value)| OsString::from(value))
         })
     }
 

@@ -12,7 +12,7 @@ fn job(text: &str) -> Job {
 fn layout_in(text: &str, set: &[(&str, &str)]) -> Result<Layout, Usage> {
     let variable = |name: &str| {
         let found = set.iter().find(|(key, _)| *key == name);
-        found.map(|(_, value)| (*value).to_owned())
+        found.map(|(_, value)| OsString::from(value))
     };
     Layout::new(&job(text), &Here::new(Vec::new()), &variable)
 }
