@@ -144,6 +144,6 @@ fn print(text: &str) -> u8 {
 
 /// Prints one line to standard error and answers the exit code.
 fn complain(problem: &dyn std::fmt::Display, exit_code: u8) -> u8 {
-    message::say(&format!("mpiexec: {problem}"));
+    message::say(&message::clip(&format!("mpiexec: {problem}")));
     exit_code
 }

@@ -438,6 +438,85 @@ fn a_second_interrupt_kills() {
 }
 
 #[test]
+fn ranks_that_ignore_a_request_to_end_are_killed() {
+    let script = "trap '' INT TERM; echo ready; while :; do sleep 0.05; done";
+    let jobs = [libc::SIGINT, libc::SIGTERM].map(|signal| {
+        let running = mpiexec(&["-n", "2", "sh", "-c", script]).start();
+        running.wait_for_output("ready", 2);
+        running.signal(signal);
+        (signal, running)
+    });
+    for (signal, running) in jobs {
+        let outcome = running.finish().expect(128 + signal);
+        assert!(
+            outcome.stderr.starts_with("mpiexec: 2 s after signal ")
+                && outcome.stderr.ends_with("every rank is killed\n")
+                && outcome.stderr.lines().count() == 1,
+            "{}",
+            outcome.stderr
+        );
+        assert!(outcome.time > AT_ONCE, "they had no time to clean up");
+    }
+}
+
+#[test]
+fn a_request_that_the_starter_has_blocked_arrives() {
+    let running = mpiexec(&["-n", "2", "sh", "-c", "echo ready; sleep 1000 & wait"])
+        .blocking(libc::SIGTERM)
+        .start();
+    running.wait_for_output("ready", 2);
+    running.signal(libc::SIGTERM);
+    let outcome = running.finish().expect(128 + libc::SIGTERM);
+    assert!(
+        outcome.stderr.contains("the job is ended by signal 15"),
+        "the ranks did not end by it: {}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn an_ignored_signal_stays_so() {
+    let folder = Folder::new();
+    let script = "echo ready; until [ -e over ]; do sleep 0.02; done";
+    let running = mpiexec(&["-v", "-n", "2", "sh", "-c", script])
+        .ignoring(libc::SIGHUP)
+        .directory(&folder.0)
+        .start();
+    running.wait_for_output("ready", 2);
+    running.signal(libc::SIGHUP);
+    // A signal that is read comes after all that were sent before.
+    running.signal(libc::SIGUSR2);
+    running.wait_for_error("has not called MPI_Init", 2);
+    folder.write("over", "");
+    let told = running.finish().expect(0).stderr;
+    assert!(!told.contains("goes on to every rank"), "{told}");
+}
+
+#[test]
+fn the_end_does_not_wait_for_a_reader_that_does_not_read() {
+    let script = "i=0; while [ $i -lt 5000 ]; do echo $i 0123456789012345678901234567890123456789; \
+        i=$((i+1)); done; echo >>$PMI_RANK; sleep 60 & wait";
+    let limited = mpiexec(&["-n", "2", "-l", "--timeout", "0.5", "sh", "-c", script]);
+    let ended = mpiexec(&["-n", "2", "-l", "sh", "-c", script]);
+    let jobs = [ended, limited].map(|job| {
+        let folder = Folder::new();
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        (
+            job.both_to(&writer).directory(&folder.0).start(),
+            folder,
+            reader,
+        )
+    });
+    let (running, folder, _) = &jobs[0];
+    let has_printed = |rank| folder.0.join(rank).exists();
+    running.wait_until(|_| has_printed("0") && has_printed("1"));
+    running.signal(libc::SIGTERM);
+    for ((running, ..), code) in jobs.into_iter().zip([143, 124]) {
+        running.finish().expect(code);
+    }
+}
+
+#[test]
 fn a_stopped_job_stops_and_goes_on() {
     let folder = Folder::new();
     let running = mpiexec(&[

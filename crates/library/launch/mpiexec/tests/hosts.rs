@@ -311,6 +311,19 @@ fn a_second_interrupt_kills_ranks_that_ignore_the_first() {
 }
 
 #[test]
+fn ranks_that_ignore_a_request_to_end_are_killed() {
+    let running = on_two(&["sh", "-c", "trap '' TERM; echo ready; sleep 1000"]).start();
+    wait_for_sleepers(&running);
+    running.signal(libc::SIGTERM);
+    let outcome = running.finish().expect(143);
+    assert!(
+        outcome.stderr.contains("2 s after signal 15") && outcome.stderr.lines().count() == 1,
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
 fn a_stopped_job_is_not_taken_for_a_lost_one() {
     let wait = "echo ready; until [ -e over ]; do sleep 0.02; done";
     at_least_once(|| {

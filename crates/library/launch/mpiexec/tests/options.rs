@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Folder, mpiexec, rank_program};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 
 #[test]
 fn starts_as_many_ranks_as_asked() {
@@ -548,6 +550,110 @@ fn output_goes_to_files() {
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
     assert_eq!(folder.read("out/put/rank.1.out"), "to output 1\n");
     assert_eq!(folder.read("out/put/rank.0.err"), "to error 0\n");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_ends_the_job_and_is_named() {
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "one,two"]] {
+        let folder = Folder::new();
+        let full = folder.0.join("rank.1.out");
+        std::os::unix::fs::symlink("/dev/full", full).expect("a link");
+        let directory = folder.0.to_str().expect("a path in UTF-8");
+        // A rank that does not look whether it could print.
+        let job = [
+            "-n",
+            "2",
+            "--output-dir",
+            directory,
+            "sh",
+            "-c",
+            "echo lost; true",
+        ];
+        let outcome = mpiexec(&[hosts, &job].concat()).run().expect(1);
+        assert_eq!(
+            outcome.stderr,
+            format!(
+                "mpiexec: {directory}/rank.1.out cannot be written: No space left on device (os error 28); the job is ended\n"
+            )
+        );
+    }
+}
+
+#[test]
+fn too_few_descriptors_are_told() {
+    for count in 6..20 {
+        let outcome = mpiexec(&["-n", "4", "true"]).with_descriptors(count).run();
+        if outcome.code() == 0 {
+            assert!(count > 10, "{count}");
+            return;
+        }
+        let told = format!("may have {count} files open here");
+        assert!(
+            outcome.stderr.starts_with("mpiexec: ")
+                && outcome.stderr.contains(&told)
+                && outcome.stderr.contains("ulimit -n"),
+            "{}",
+            outcome.stderr
+        );
+    }
+    panic!("20 do not suffice");
+}
+
+#[test]
+fn what_errors_quote_is_clipped() {
+    let long = "h".repeat(100_000);
+    for arguments in [
+        &["--hosts", &long, "true"][..],
+        &["-n", &long, "true"],
+        &["-wdir", &long, "true"],
+        &["-n", "2", &long],
+        &["--configfile", &long],
+        &[&format!("--{long}")],
+    ] {
+        let outcome = mpiexec(arguments).run();
+        assert!(outcome.code() != 0 && outcome.stderr.len() < 1000);
+    }
+}
+
+/// Paths and values are bytes: none of them is in UTF-8 here.
+#[test]
+fn words_may_be_in_any_encoding() {
+    let folder = Folder::new();
+    let odd = OsStr::from_bytes(b"caf\xe9 'x'");
+    let directory = folder.0.join(odd);
+    std::fs::create_dir(&directory).expect("a directory");
+    let program = directory.join(odd);
+    let source = folder.script(
+        "source",
+        "#!/bin/sh\nprintf '%s|%s|%s' \"$1\" \"$ODD\" \"$PWD\" >out\n",
+    );
+    std::fs::rename(source, &program).expect("moved");
+    let mut output_directory = OsString::from("--output-dir=");
+    output_directory.push(&directory);
+    for hosts in [&[][..], &["-launcher", "fork", "-hosts", "one"]] {
+        let mut mpiexec = mpiexec(hosts);
+        mpiexec.push(&[&output_directory]);
+        let words = [
+            OsStr::new("-env"),
+            OsStr::new("ODD"),
+            odd,
+            OsStr::new("-wdir"),
+            directory.as_os_str(),
+        ];
+        mpiexec.push(&words);
+        mpiexec.push(&[program.as_os_str(), odd]);
+        mpiexec.run().expect(0);
+        let expected = [
+            odd.as_bytes(),
+            odd.as_bytes(),
+            directory.as_os_str().as_bytes(),
+        ];
+        let told = std::fs::read(directory.join("out")).expect("it has run");
+        assert_eq!(told, expected.join(&b'|'));
+        for name in ["out", "rank.0.out"] {
+            std::fs::remove_file(directory.join(name)).expect("a file");
+        }
+    }
 }
 
 #[test]

@@ -52,10 +52,9 @@ impl Child {
         index: u32,
         parts: &[Part],
         answer_until: Instant,
-        mask: libc::sigset_t,
         epoll: &Epoll,
     ) -> io::Result<Child> {
-        let (pid, link, words_reader) = open(command, index, mask, epoll)?;
+        let (pid, link, words_reader) = open(command, index, epoll)?;
         Ok(Child {
             name: parts[0].name.clone(),
             command: command.to_vec(),
@@ -116,16 +115,10 @@ impl Child {
     }
 
     /// Starts the launcher again.
-    pub fn retry(
-        &mut self,
-        index: u32,
-        mask: libc::sigset_t,
-        allow_silence: Duration,
-        epoll: &Epoll,
-    ) {
+    pub fn retry(&mut self, index: u32, allow_silence: Duration, epoll: &Epoll) {
         self.retry_at = None;
         self.words.clear();
-        match open(&self.command, index, mask, epoll) {
+        match open(&self.command, index, epoll) {
             Ok((pid, mut link, words_reader)) => {
                 link.allow_silence(allow_silence);
                 self.unheard
@@ -136,6 +129,7 @@ impl Child {
             }
             Err(error) => {
                 let program = self.command[0].to_string_lossy();
+                let error = sys::explained(error);
                 self.give_up(format!("`{program}` cannot be started: {error}"), epoll);
                 self.gone_until = Some(Instant::now());
             }
@@ -208,13 +202,8 @@ impl Child {
 }
 
 /// Starts a launcher: its process, the way through it, and what it says on standard error.
-fn open(
-    command: &[OsString],
-    index: u32,
-    mask: libc::sigset_t,
-    epoll: &Epoll,
-) -> io::Result<(Pid, Link, File)> {
-    let helper = sys::start_helper(command, mask)?;
+fn open(command: &[OsString], index: u32, epoll: &Epoll) -> io::Result<(Pid, Link, File)> {
+    let helper = sys::start_helper(command)?;
     sys::set_nonblocking(&helper.error)?;
     epoll.add(
         &helper.error,

@@ -7,7 +7,7 @@ use super::launcher::Way;
 use super::link::Arrived;
 use crate::assignment::Orders;
 use crate::source::Source;
-use crate::sys::{Ended, Epoll, Pid};
+use crate::sys::{self, Ended, Epoll, Pid};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -24,7 +24,6 @@ pub struct Children {
     launcher_name: String,
     mpiexec: String,
     looked: Instant,
-    mask: libc::sigset_t,
     /// The job is ending, and no launcher is started again.
     is_ending: bool,
     /// The job is over, and the end of a child says nothing.
@@ -37,8 +36,6 @@ pub struct Settings<'a> {
     pub way: &'a Way,
     pub launch_timeout: Duration,
     pub host_timeout: Duration,
-    /// The signal mask for launchers.
-    pub mask: libc::sigset_t,
 }
 
 pub enum Event {
@@ -60,7 +57,6 @@ impl Children {
             launcher_name: settings.way.name(),
             mpiexec: settings.way.mpiexec.to_string_lossy().into_owned(),
             looked: Instant::now(),
-            mask: settings.mask,
             is_ending: false,
             is_over: false,
         }
@@ -77,10 +73,11 @@ impl Children {
         let command = settings.way.command(&parts[0].name, is_here);
         let index = self.list.len();
         let until = Instant::now() + settings.launch_timeout;
-        let child = Child::start(&command, index as u32, parts, until, self.mask, epoll);
+        let child = Child::start(&command, index as u32, parts, until, epoll);
         let mut child = child.map_err(|error| {
             let program = command[0].to_string_lossy();
-            format!("{}: `{program}` cannot be started: {error}", parts[0].name)
+            let (name, error) = (&parts[0].name, sys::explained(error));
+            format!("{name}: `{program}` cannot be started: {error}")
         })?;
         let start = Down::Start(Box::new(Start {
             orders: settings.orders.clone(),
@@ -203,7 +200,7 @@ impl Children {
         for (index, child) in open.filter(|(_, child)| !child.is_settled) {
             if child.retry_at.is_some_and(|at| at <= now || !may_retry) {
                 match may_retry {
-                    true => child.retry(index as u32, self.mask, silence, epoll),
+                    true => child.retry(index as u32, silence, epoll),
                     false => child.give_up_retrying(now),
                 }
             }

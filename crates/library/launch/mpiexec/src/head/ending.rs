@@ -2,19 +2,24 @@
 
 use super::{GIVE_UP_TIME, Head};
 use crate::agent::{ALL_HOSTS, Down};
-use crate::message::say;
+use crate::message::{clip, say};
 use crate::supervise::{GRACE_TIME, Phase, REPORT_TIME, TIMEOUT_EXIT_CODE};
 use std::time::Instant;
 
 impl Head<'_> {
     pub(super) fn time_out(&mut self) {
         self.deadline = None;
+        self.ending.press();
         if self.ending.phase() != Phase::Running {
             return;
         }
         let limit = self.timeout.unwrap_or_default().as_secs_f64();
+        let what = match self.hosts.iter().all(|host| host.is_done) {
+            false => "every rank is asked what it waits for",
+            true => "the ranks have, and their output is still to be read",
+        };
         say(&format!(
-            "mpiexec: the job has not ended within {limit} s; every rank is asked what it waits for"
+            "mpiexec: the job has not ended within {limit} s; {what}"
         ));
         self.ending.record(TIMEOUT_EXIT_CODE);
         self.ask_for_reports();
@@ -49,7 +54,7 @@ impl Head<'_> {
             return;
         }
         self.failure = None;
-        say(&format!("mpiexec: {text}"));
+        say(&clip(&format!("mpiexec: {text}")));
         self.ending.record(code as u8);
         self.enter(Phase::Terminating(Instant::now() + GRACE_TIME));
     }

@@ -19,8 +19,9 @@ use crate::arguments::{Job, Stdin};
 use crate::assignment::Orders;
 use crate::environment::JOB_VARIABLE;
 use crate::layout::Layout;
+use crate::message::say;
 use crate::source::Source;
-use crate::supervise::{Ending, GRACE_TIME, Own, Phase, SIGNALS_READ};
+use crate::supervise::{Ending, GRACE_TIME, Own, SIGNALS_READ, UNREAD};
 use crate::sys::{self, Epoll, Interest, SignalReader, Watchdog};
 use input::Input;
 use output::Output;
@@ -59,8 +60,8 @@ pub struct Head<'a> {
     failure: Option<(Failure, Instant)>,
     /// When agents are waited for no longer.
     give_up_at: Option<Instant>,
-    /// The signal last passed on because somebody wants the job to end.
-    asked_to_end: Option<i32>,
+    /// Until when the reader of output that is left has time to take some of it.
+    reader_until: Option<Instant>,
     /// Hosts that have not yet said whether any of their ranks reports.
     silent_reports: usize,
     any_reports: bool,
@@ -91,7 +92,6 @@ pub fn run(job: &Job, layout: &Layout, orders: &Orders, own: &Own) -> Result<u8,
         way: &way,
         launch_timeout: job.hosts.launch_timeout,
         host_timeout: job.hosts.host_timeout,
-        mask: signals.mask_before(),
     };
     let mut head = Head::new(&settings, layout, own, signals)?;
     head.start(&settings)?;
@@ -133,8 +133,6 @@ impl<'a> Head<'a> {
             .add(&signals, Source::Signals.token(), Interest::Read)
             .map_err(failed)?;
         let count = layout.hosts.len();
-        let mut output = Output::new(count, own)?;
-        output.create_files(settings.orders.size)?;
         let readers = match settings.orders.stdin {
             Stdin::Rank(rank) => vec![layout.host_of[rank as usize]],
             Stdin::All => (0..count as u32).collect(),
@@ -149,7 +147,7 @@ impl<'a> Head<'a> {
             children: Children::new(settings),
             hosts: vec![Host::default(); count],
             store: Store::new(count),
-            output,
+            output: Output::new(count, settings.orders.size, own)?,
             input: Input::new(readers),
             ending: Ending::new(),
             deadline: own
@@ -157,7 +155,7 @@ impl<'a> Head<'a> {
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
             failure: None,
             give_up_at: None,
-            asked_to_end: None,
+            reader_until: None,
             silent_reports: 0,
             any_reports: false,
             has_told_gone: false,
@@ -196,19 +194,28 @@ impl<'a> Head<'a> {
     fn take_leave(&mut self) -> io::Result<()> {
         self.children.dismiss(&self.epoll);
         self.input.end();
-        self.asked_to_end = None;
+        self.ending.forget_request();
         let until = Instant::now() + FAREWELL_TIME;
         while !self.children.are_gone() || !self.output.is_finished() {
-            if !self.children.are_gone() && until <= Instant::now() {
+            let now = Instant::now();
+            if !self.children.are_gone() && until <= now {
                 self.children.kill_launchers();
             }
-            if self.asked_to_end.is_some() {
+            let reader_until = self.output.reader_until(GRACE_TIME);
+            self.reader_until = reader_until.filter(|_| self.ending.is_pressed());
+            if self.reader_until.is_some_and(|until| until <= now) {
+                say(UNREAD);
+                break;
+            }
+            if self.ending.asked().is_some() {
                 break;
             }
             self.turn()?;
             self.check_deadlines();
         }
         self.children.kill_launchers();
+        self.output.close();
+        self.fail_by_output();
         Ok(())
     }
 
@@ -239,10 +246,14 @@ impl<'a> Head<'a> {
                 self.take(event)?;
             }
         }
+        self.fail_by_output();
+        Ok(())
+    }
+
+    fn fail_by_output(&mut self) {
         if let Some(refusal) = self.output.refusal().cloned() {
             self.fail(refusal.code, &refusal.text);
         }
-        Ok(())
     }
 
     fn next_deadline(&self) -> Option<Instant> {
@@ -252,7 +263,8 @@ impl<'a> Head<'a> {
             .until()
             .into_iter()
             .chain(self.deadline)
-            .chain(self.give_up_at);
+            .chain(self.give_up_at)
+            .chain(self.reader_until);
         cause.chain(own).chain(self.children.next_deadline()).min()
     }
 
@@ -274,12 +286,11 @@ impl<'a> Head<'a> {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.time_out();
         }
-        if self.ending.until().is_some_and(|until| until <= now) {
-            match self.ending.phase() {
-                Phase::Reporting(_) => self.enter(Phase::Terminating(now + GRACE_TIME)),
-                Phase::Terminating(_) => self.enter(Phase::Killed),
-                Phase::Running | Phase::Killed => {}
+        if let Some(phase) = self.ending.next_phase(now) {
+            if let Some(problem) = self.ending.unheeded(phase) {
+                say(&problem);
             }
+            self.enter(phase);
         }
         if self.give_up_at.is_some_and(|at| at <= now) {
             self.give_up();

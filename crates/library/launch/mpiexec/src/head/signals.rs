@@ -3,8 +3,9 @@
 use super::Head;
 use crate::agent::{ALL_HOSTS, Down};
 use crate::message::say;
-use crate::supervise::Phase;
+use crate::supervise::{GRACE_TIME, Phase};
 use crate::sys::{self, Reaped};
+use std::time::Instant;
 
 impl Head<'_> {
     pub(super) fn take_signals(&mut self) {
@@ -12,14 +13,14 @@ impl Head<'_> {
             match received.signal {
                 libc::SIGCHLD => self.reap(),
                 libc::SIGUSR2 => self.ask_for_reports(),
-                libc::SIGINT if self.asked_to_end == Some(libc::SIGINT) => self.kill_now(),
+                libc::SIGINT if self.ending.asked() == Some(libc::SIGINT) => self.kill_now(),
                 libc::SIGTSTP => {
                     self.forward(libc::SIGTSTP);
                     sys::stop_self();
                 }
                 signal @ (libc::SIGUSR1 | libc::SIGCONT) => self.forward(signal),
                 signal => {
-                    self.asked_to_end = Some(signal);
+                    self.ending.ask(signal, Some(Instant::now() + GRACE_TIME));
                     self.forward(signal);
                     if !self.hosts.iter().all(|host| host.has_started) {
                         let words = sys::describe_signal(signal);

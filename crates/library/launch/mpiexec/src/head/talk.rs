@@ -2,7 +2,7 @@
 
 use super::{CAUSE_TIME, Head, LOST_PEER_TIME};
 use crate::agent::{self, ALL_HOSTS, Down, Event, Failure, Frame, Origin, Up};
-use crate::message::say;
+use crate::message::{clip, say};
 use crate::supervise::{GRACE_TIME, Phase};
 use std::io;
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Head<'_> {
             Up::Failure(failure) => self.consider(failure),
             Up::Note { code, text } => {
                 if self.ending.phase() == Phase::Running {
-                    say(&format!("mpiexec: {text}"));
+                    say(&clip(&format!("mpiexec: {text}")));
                     self.ending.record(code as u8);
                 }
             }

@@ -5,7 +5,7 @@ use super::ending::Phase;
 use super::rank::Rank;
 use super::supervisor::Supervisor;
 use crate::agent::{Failure, Origin, Up};
-use crate::message::say;
+use crate::message::{clip, say};
 use std::time::Instant;
 
 impl Supervisor<'_> {
@@ -38,7 +38,7 @@ impl Supervisor<'_> {
             let text = problem.to_owned();
             return self.send_up(&Up::Note { code, text });
         }
-        say(&format!("mpiexec: {problem}"));
+        say(&clip(&format!("mpiexec: {problem}")));
         self.ending.record(code as u8);
     }
 

@@ -12,15 +12,20 @@
 //! 3. Then it *terminates*: SIGTERM to each rank's process group, and time to clean up.
 //! 4. Then it is *killed*.
 //!
+//! A signal that asks for the end goes on to every rank, which may end as it likes and decides the exit code by that; after
+//! the time to clean up the job is killed, whatever its phase.
+//!
 //! The first failure decides the exit code, whatever comes after. An MPI_Abort that comes while another rank is ending may
 //! be that end's consequence: it waits until the other's end is known (*abort* below).
 
 mod connection;
 mod ending;
 mod failure;
+mod files;
 mod input;
 mod leftovers;
 mod orders;
+mod outlet;
 mod output;
 mod own;
 mod rank;
@@ -39,11 +44,12 @@ use crate::message::say;
 use crate::plan::Plan;
 use crate::source::Source;
 use crate::sys::Watchdog;
-pub use ending::{Ending, Phase};
+pub use ending::{Ending, GRACE_TIME, Phase};
+pub use outlet::Outlet;
 pub use own::Own;
 pub use serve::serve;
 pub use signals::READ as SIGNALS_READ;
-pub use sink::{Refusal, Sink};
+pub use sink::Refusal;
 pub use talk::fence;
 
 use leftovers::end_leftovers;
@@ -56,10 +62,11 @@ use supervisor::Supervisor;
 
 /// For ranks to print what they wait for.
 pub const REPORT_TIME: Duration = Duration::from_secs(2);
-/// For ranks to clean up between SIGTERM and SIGKILL.
-pub const GRACE_TIME: Duration = Duration::from_secs(2);
 
 pub const TIMEOUT_EXIT_CODE: u8 = 124;
+
+/// What is said where the end does not wait for a reader.
+pub const UNREAD: &str = "mpiexec: nobody reads the rest of the ranks' output, which is lost";
 
 /// Runs the job to its end and answers mpiexec's exit code, or why mpiexec itself has failed.
 pub fn run(orders: &Orders, plan: &Plan, own: &Own) -> Result<u8, String> {
@@ -106,14 +113,32 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    /// Passes on what ranks have printed; every process of the job has ended, so each stream comes to its end. A signal
-    /// that asks for the end cuts it short: the reader may have stopped reading.
+    /// Passes on what ranks have printed; every process of the job has ended, so each stream comes to its end. Where somebody
+    /// wants the end, the reader has to take something now and then; a further signal cuts it short.
     fn finish_output(&mut self) -> io::Result<()> {
-        self.asked_to_end = None;
-        while !self.output.is_finished() && self.asked_to_end.is_none() {
+        self.ending.forget_request();
+        while !self.output.is_finished() && self.ending.asked().is_none() {
+            let now = Instant::now();
+            if self.deadline.is_some_and(|deadline| deadline <= now) {
+                self.time_out();
+            }
+            let until = self.output.reader_until(GRACE_TIME);
+            self.reader_until = until.filter(|_| self.ending.is_pressed());
+            if self.reader_until.is_some_and(|until| until <= now) {
+                say(UNREAD);
+                break;
+            }
             self.turn()?;
         }
+        self.output.close();
+        self.fail_by_output();
         Ok(())
+    }
+
+    fn fail_by_output(&mut self) {
+        if let Some(refusal) = self.output.refusal().cloned() {
+            self.fail(refusal.code, &refusal.text);
+        }
     }
 
     /// Waits for events and handles them.
@@ -147,9 +172,7 @@ impl Supervisor<'_> {
             }
         }
         self.send_output();
-        if let Some(refusal) = self.output.refusal().cloned() {
-            self.fail(refusal.code, &refusal.text);
-        }
+        self.fail_by_output();
         Ok(())
     }
 
@@ -180,7 +203,8 @@ impl Supervisor<'_> {
             .filter_map(|upward| upward.next_deadline());
         let losses = self.losses.iter().map(|(_, until)| *until);
         let abort = self.abort.iter().map(|abort| abort.look);
-        let ours = self.ending.until().into_iter().chain(self.deadline);
+        let ours = [self.ending.until(), self.deadline, self.reader_until];
+        let ours = ours.into_iter().flatten();
         losses.chain(abort).chain(ours).chain(above).min()
     }
 
@@ -197,12 +221,11 @@ impl Supervisor<'_> {
             self.look_at_abort();
         }
         self.look_upward();
-        if self.ending.until().is_some_and(|until| until <= now) {
-            match self.ending.phase() {
-                Phase::Reporting(_) => self.enter(Phase::Terminating(now + GRACE_TIME)),
-                Phase::Terminating(_) => self.enter(Phase::Killed),
-                Phase::Running | Phase::Killed => {}
+        if let Some(phase) = self.ending.next_phase(now) {
+            if let Some(problem) = self.ending.unheeded(phase) {
+                say(&problem);
             }
+            self.enter(phase);
         }
     }
 
@@ -222,12 +245,17 @@ impl Supervisor<'_> {
 
     fn time_out(&mut self) {
         self.deadline = None;
+        self.ending.press();
         if self.ending.phase() != Phase::Running {
             return;
         }
         let limit = self.timeout.unwrap_or_default().as_secs_f64();
+        let what = match self.ranks.iter().any(Rank::is_running) {
+            true => "every rank is asked what it waits for",
+            false => "the ranks have, and their output is still to be read",
+        };
         say(&format!(
-            "mpiexec: the job has not ended within {limit} s; every rank is asked what it waits for"
+            "mpiexec: the job has not ended within {limit} s; {what}"
         ));
         self.ending.record(TIMEOUT_EXIT_CODE);
         let time = if self.ask_for_reports() {

@@ -102,7 +102,7 @@ impl Supervisor<'_> {
         match signal {
             libc::SIGTSTP => self.with_upward(|upward| upward.is_paused = true),
             libc::SIGUSR1 | libc::SIGCONT => {}
-            _ => self.asked_to_end = Some(signal),
+            _ => self.ending.ask(signal, None),
         }
         self.signal_ranks(signal);
     }

@@ -1,25 +1,25 @@
-//! The output of ranks: straight to mpiexec's own, into files, line by line with the rank in front, or to mpiexec from
-//! another host.
+//! The output of ranks: straight to mpiexec's own, through mpiexec (line by line with the rank in front, or into files), or to
+//! mpiexec from another host.
 
+use super::outlet::Outlet;
 use super::own::Own;
-use super::sink::{Refusal, Sink};
+use super::sink::Refusal;
 use super::stream::Stream;
 use crate::sys::Epoll;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 pub enum Output {
     Direct,
-    Files(PathBuf),
-    Prefixed(Prefixed),
+    Passed(Passed),
     Forwarded(Forwarded),
 }
 
-pub struct Prefixed {
+pub struct Passed {
     streams: Vec<Stream>,
-    sinks: [Sink; 2],
+    by_line: bool,
+    outlet: Outlet,
 }
 
 /// An agent's: read while mpiexec has room for it.
@@ -43,20 +43,13 @@ pub struct Piece {
 impl Output {
     /// mpiexec's own.
     pub fn new(by_line: bool, own: &Own) -> Result<Output, String> {
-        if let Some(directory) = own.output_directory {
-            std::fs::create_dir_all(directory)
-                .map_err(|error| format!("--output-dir {}: {error}", directory.display()))?;
-            return Ok(Output::Files(directory.to_owned()));
-        }
-        if !by_line {
+        if !by_line && own.output_directory.is_none() {
             return Ok(Output::Direct);
         }
-        Ok(Output::Prefixed(Prefixed {
+        Ok(Output::Passed(Passed {
             streams: Vec::new(),
-            sinks: [
-                Sink::new(io::stdout().as_fd().try_clone_to_owned(), 0)?,
-                Sink::new(io::stderr().as_fd().try_clone_to_owned(), 1)?,
-            ],
+            by_line,
+            outlet: Outlet::new(own)?,
         }))
     }
 
@@ -75,12 +68,10 @@ impl Output {
     pub fn open_rank(&mut self, rank: u32, epoll: &Epoll) -> io::Result<[Option<OwnedFd>; 2]> {
         let (streams, by_line) = match self {
             Output::Direct => return Ok([None, None]),
-            Output::Files(directory) => {
-                let create =
-                    |kind: &str| File::create(directory.join(format!("rank.{rank}.{kind}")));
-                return Ok([Some(create("out")?.into()), Some(create("err")?.into())]);
+            Output::Passed(passed) => {
+                passed.outlet.create(rank)?;
+                (&mut passed.streams, passed.by_line)
             }
-            Output::Prefixed(prefixed) => (&mut prefixed.streams, true),
             Output::Forwarded(forwarded) => (&mut forwarded.streams, forwarded.by_line),
         };
         let mut open = |is_error| -> io::Result<Option<OwnedFd>> {
@@ -95,40 +86,55 @@ impl Output {
     /// A stream has something, or has ended.
     pub fn read(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
         match self {
-            Output::Prefixed(prefixed) => prefixed.read(index as usize, epoll),
+            Output::Passed(passed) => passed.read(index as usize, epoll),
             Output::Forwarded(forwarded) => forwarded.read(index as usize, epoll),
-            Output::Direct | Output::Files(_) => Ok(()),
+            Output::Direct => Ok(()),
         }
     }
 
     /// A sink has room.
     pub fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
         match self {
-            Output::Prefixed(prefixed) => prefixed.write(index as usize, epoll),
-            Output::Direct | Output::Files(_) | Output::Forwarded(_) => Ok(()),
+            Output::Passed(passed) => passed.write(index, epoll),
+            Output::Direct | Output::Forwarded(_) => Ok(()),
         }
     }
 
     /// Everything that ranks have printed has been passed on.
     pub fn is_finished(&self) -> bool {
         match self {
-            Output::Prefixed(prefixed) => {
-                let ended = prefixed.streams.iter().all(Stream::has_ended);
-                self.refusal().is_some() || (ended && prefixed.sinks.iter().all(Sink::is_empty))
+            Output::Passed(passed) => {
+                let ended = passed.streams.iter().all(Stream::has_ended);
+                passed.outlet.is_finished() && (ended || self.refusal().is_some())
             }
             Output::Forwarded(forwarded) => {
                 let ended = forwarded.streams.iter().all(Stream::has_ended);
                 forwarded.is_refused || (ended && forwarded.outbox.is_empty())
             }
-            Output::Direct | Output::Files(_) => true,
+            Output::Direct => true,
         }
     }
 
-    /// mpiexec's own output cannot be written any more.
+    /// Until when whoever reads has time to take some of what is there.
+    pub fn reader_until(&self, patience: Duration) -> Option<Instant> {
+        match self {
+            Output::Passed(passed) => passed.outlet.reader_until(patience),
+            Output::Direct | Output::Forwarded(_) => None,
+        }
+    }
+
+    /// Everything that is to be passed on has been.
+    pub fn close(&mut self) {
+        if let Output::Passed(passed) = self {
+            passed.outlet.close();
+        }
+    }
+
+    /// mpiexec's own output, or a rank's file, cannot be written any more.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Output::Prefixed(prefixed) => prefixed.sinks.iter().find_map(Sink::refusal),
-            Output::Direct | Output::Files(_) | Output::Forwarded(_) => None,
+            Output::Passed(passed) => passed.outlet.refusal(),
+            Output::Direct | Output::Forwarded(_) => None,
         }
     }
 
@@ -136,7 +142,7 @@ impl Output {
     pub fn take_outbox(&mut self) -> Vec<Piece> {
         match self {
             Output::Forwarded(forwarded) => std::mem::take(&mut forwarded.outbox),
-            Output::Direct | Output::Files(_) | Output::Prefixed(_) => Vec::new(),
+            Output::Direct | Output::Passed(_) => Vec::new(),
         }
     }
 
@@ -144,7 +150,7 @@ impl Output {
     pub fn add_credit(&mut self, bytes: u32, epoll: &Epoll) -> io::Result<()> {
         match self {
             Output::Forwarded(forwarded) => forwarded.add_credit(bytes, epoll),
-            Output::Direct | Output::Files(_) | Output::Prefixed(_) => Ok(()),
+            Output::Direct | Output::Passed(_) => Ok(()),
         }
     }
 
@@ -156,28 +162,28 @@ impl Output {
                 forwarded.outbox.clear();
                 forwarded.resume(epoll)
             }
-            Output::Direct | Output::Files(_) | Output::Prefixed(_) => Ok(()),
+            Output::Direct | Output::Passed(_) => Ok(()),
         }
     }
 }
 
-impl Prefixed {
+impl Passed {
     fn read(&mut self, index: usize, epoll: &Epoll) -> io::Result<()> {
         let stream = &mut self.streams[index];
-        let sink = &mut self.sinks[usize::from(stream.is_error)];
-        if sink.is_full() {
+        if self.outlet.is_full(stream.is_error) {
             return stream.pause(epoll);
         }
-        stream.read(sink.queue())?;
-        sink.wait_to_write(epoll)
+        let mut bytes = Vec::new();
+        stream.read(&mut bytes)?;
+        self.outlet.put(stream.rank, stream.is_error, &bytes, epoll)
     }
 
-    fn write(&mut self, index: usize, epoll: &Epoll) -> io::Result<()> {
-        if !self.sinks[index].write(epoll)? {
+    fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
+        if !self.outlet.write(index, epoll)? {
             return Ok(());
         }
         let of_sink =
-            |stream: &&mut Stream| stream.is_paused && usize::from(stream.is_error) == index;
+            |stream: &&mut Stream| stream.is_paused && u32::from(stream.is_error) == index;
         let mut paused = self.streams.iter_mut().filter(of_sink);
         paused.try_for_each(|stream| stream.resume(epoll))
     }

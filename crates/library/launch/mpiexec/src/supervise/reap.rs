@@ -105,7 +105,7 @@ impl Supervisor<'_> {
 
     fn rank_killed(&mut self, shown: &str, signal: i32) {
         let words = sys::describe_signal(signal);
-        let problem = if self.asked_to_end == Some(signal) {
+        let problem = if self.ending.asked() == Some(signal) {
             format!("the job is ended by signal {words}")
         } else {
             format!("{shown} was killed by signal {words}; the job is ended")

@@ -15,7 +15,7 @@ use crate::environment::{self, JOB_VARIABLE};
 use crate::plan::Plan;
 use crate::program::Unusable;
 use crate::source::Source;
-use crate::sys::{Epoll, Interest, SignalReader, Watchdog};
+use crate::sys::{self, Epoll, Interest, SignalReader, Watchdog};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -31,7 +31,7 @@ const FAREWELL_TIME: Duration = Duration::from_secs(3);
 /// Runs the ranks that mpiexec tells of on standard input. An error is one of this process alone: whatever concerns the
 /// job goes to mpiexec.
 pub fn serve() -> Result<(), String> {
-    let failed = |error: io::Error| format!("mpiexec's agent: {error}");
+    let failed = |error| format!("mpiexec's agent: {}", sys::explained(error));
     let signals = SignalReader::new(&signals::READ).map_err(failed)?;
     let epoll = Epoll::new().map_err(failed)?;
     let input = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
@@ -61,7 +61,6 @@ pub fn serve() -> Result<(), String> {
         way: &start.way,
         launch_timeout: start.launch_timeout,
         host_timeout: start.host_timeout,
-        mask: signals.mask_before(),
     };
     let children = Children::new(&settings);
     let output = Output::forwarded(start.orders.prefix_output, WINDOW_BYTES);

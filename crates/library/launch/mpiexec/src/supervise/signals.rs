@@ -1,9 +1,10 @@
 //! Signals sent to mpiexec.
 
-use super::ending::Phase;
+use super::ending::{GRACE_TIME, Phase};
 use super::supervisor::Supervisor;
 use crate::message::say;
 use crate::sys::{self, Received};
+use std::time::Instant;
 
 /// Signals that mpiexec reads instead of being hit by.
 pub const READ: [i32; 9] = [
@@ -27,14 +28,14 @@ impl Supervisor<'_> {
                 libc::SIGUSR2 => {
                     self.ask_for_reports();
                 }
-                libc::SIGINT if self.asked_to_end == Some(libc::SIGINT) => self.kill_now(),
+                libc::SIGINT if self.ending.asked() == Some(libc::SIGINT) => self.kill_now(),
                 libc::SIGTSTP => {
                     self.forward(&received);
                     sys::stop_self();
                 }
                 signal => {
                     if ![libc::SIGUSR1, libc::SIGCONT].contains(&signal) {
-                        self.asked_to_end = Some(signal);
+                        self.ending.ask(signal, Some(Instant::now() + GRACE_TIME));
                     }
                     self.verbose(&format!(
                         "signal {} goes on to every rank",

@@ -1,22 +1,26 @@
 //! mpiexec's own output or error, written as its reader takes it.
 
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest};
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use crate::sys::{self, Epoll, Interest, OwnStream};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
 
 /// With more than this not yet written, those who print wait.
 const QUEUE_MAX_BYTES: usize = 1 << 20;
 /// A pipe that is ready takes this much without blocking (`PIPE_BUF`).
 const WRITE_BYTES: usize = 4096;
 
+const NAMES: [&str; 2] = ["standard output", "standard error"];
+
 pub struct Sink {
-    file: File,
+    stream: OwnStream,
     index: u32,
     queue: Vec<u8>,
     written: usize,
     waiting: bool,
+    /// When its reader last took something, or was first waited for.
+    moved: Instant,
     refusal: Option<Refusal>,
 }
 
@@ -45,13 +49,22 @@ impl Refusal {
 }
 
 impl Sink {
-    pub fn new(fd: io::Result<OwnedFd>, index: u32) -> Result<Sink, String> {
+    /// Standard output and standard error.
+    pub fn both() -> Result<[Sink; 2], String> {
+        Ok([Sink::new(&io::stdout(), 0)?, Sink::new(&io::stderr(), 1)?])
+    }
+
+    fn new(stream: &(impl AsFd + AsRawFd), index: u32) -> Result<Sink, String> {
+        let stream = OwnStream::new(stream);
         Ok(Sink {
-            file: File::from(fd.map_err(|error| format!("standard output: {error}"))?),
+            stream: stream
+                .map_err(sys::explained)
+                .map_err(|error| format!("{}: {error}", NAMES[index as usize]))?,
             index,
             queue: Vec::new(),
             written: 0,
             waiting: false,
+            moved: Instant::now(),
             refusal: None,
         })
     }
@@ -75,9 +88,8 @@ impl Sink {
     }
 
     fn refuse(&mut self, error: &io::Error) {
-        let what = ["standard output", "standard error"][self.index as usize];
         self.refusal
-            .get_or_insert_with(|| Refusal::new(what, error));
+            .get_or_insert_with(|| Refusal::new(NAMES[self.index as usize], error));
     }
 
     /// Has what is in the queue written once there is room.
@@ -86,13 +98,16 @@ impl Sink {
             return Ok(());
         }
         match epoll.add(
-            &self.file,
+            &self.stream,
             Source::Sink(self.index).token(),
             Interest::Write,
         ) {
-            Ok(()) => self.waiting = true,
+            Ok(()) => {
+                self.waiting = true;
+                self.moved = Instant::now();
+            }
             Err(error) if sys::is_always_ready(&error) => {
-                if let Err(error) = self.file.write_all(&self.queue) {
+                if let Err(error) = self.write_all_now() {
                     self.refuse(&error);
                 }
                 self.queue.clear();
@@ -102,11 +117,33 @@ impl Sink {
         Ok(())
     }
 
+    /// To a file, which has no reader that could be slow.
+    fn write_all_now(&self) -> io::Result<()> {
+        let mut rest = &self.queue[..];
+        while !rest.is_empty() {
+            match self.stream.write(rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Until when the reader of what is not yet written has time to take some of it.
+    pub fn reader_until(&self, patience: Duration) -> Option<Instant> {
+        self.waiting.then(|| self.moved + patience)
+    }
+
     /// There is room. Answers whether all has been written.
     pub fn write(&mut self, epoll: &Epoll) -> io::Result<bool> {
         let end = self.queue.len().min(self.written + WRITE_BYTES);
-        match self.file.write(&self.queue[self.written..end]) {
-            Ok(count) => self.written += count,
+        match self.stream.write(&self.queue[self.written..end]) {
+            Ok(count) => {
+                self.written += count;
+                self.moved = Instant::now();
+            }
             Err(error)
                 if [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock]
                     .contains(&error.kind()) => {}
@@ -121,7 +158,7 @@ impl Sink {
             self.queue.clear();
             self.written = 0;
             self.waiting = false;
-            epoll.remove(&self.file)?;
+            epoll.remove(&self.stream)?;
         }
         Ok(is_done)
     }

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Descriptors that mpiexec has open besides those of ranks.
 const OWN_DESCRIPTORS: u64 = 64;
-/// PMI connection, process descriptor, and input, output and error when passed through mpiexec.
-const DESCRIPTORS_PER_RANK: u64 = 5;
+/// PMI connection, process descriptor, input, output and error when passed through mpiexec, and the files that these go to.
+const DESCRIPTORS_PER_RANK: u64 = 7;
 
 /// What exists before anything is known of the job.
 pub(super) struct Base {
@@ -53,7 +53,6 @@ impl<'a> Supervisor<'a> {
         let descriptors = OWN_DESCRIPTORS + DESCRIPTORS_PER_RANK * u64::from(plan.local_size());
         let descriptor_limit = sys::with_more_descriptors(descriptors).map_err(failed)?;
         sys::adopt_orphans().map_err(failed)?;
-        let mask = base.signals.mask_before();
         let is_agent = matches!(output, Output::Forwarded(_));
         let copies_input = is_agent || orders.stdin == Stdin::All;
         Ok(Supervisor {
@@ -62,14 +61,14 @@ impl<'a> Supervisor<'a> {
             timeout,
             epoll: base.epoll,
             signals: base.signals,
-            spawner: Spawner::new(mask, descriptor_limit).map_err(failed)?,
+            spawner: Spawner::new(descriptor_limit).map_err(failed)?,
             server: Server::new(told(orders), plan.ranks.iter().map(|rank| rank.application)),
             ranks: Vec::with_capacity(plan.ranks.len()),
             output,
             input: copies_input.then(SharedInput::new),
             ending: Ending::new(),
             deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
-            asked_to_end: None,
+            reader_until: None,
             losses: Vec::new(),
             abort: None,
             upward: None,
@@ -78,7 +77,8 @@ impl<'a> Supervisor<'a> {
 
     /// Starts every rank; on failure, those before it run.
     pub(super) fn start_ranks(&mut self) -> Result<(), String> {
-        let nowhere = File::open("/dev/null").map_err(|error| format!("/dev/null: {error}"))?;
+        let nowhere = File::open("/dev/null")
+            .map_err(|error| format!("/dev/null: {}", sys::explained(error)))?;
         // A background process group cannot read the terminal, so the rank that reads it stays in mpiexec's.
         let terminal = io::stdin().is_terminal();
         for index in 0..self.plan.local_size() {
@@ -86,10 +86,8 @@ impl<'a> Supervisor<'a> {
             let reads_stdin = self.orders.stdin == Stdin::Rank(number);
             let rank = self.start_rank(index, reads_stdin, !(reads_stdin && terminal), &nowhere);
             let rank = rank.map_err(|error| {
-                format!(
-                    "cannot start rank {number} of {}: {error}",
-                    self.orders.size
-                )
+                let (size, error) = (self.orders.size, sys::explained(error));
+                format!("cannot start rank {number} of {size}: {error}")
             })?;
             self.verbose(&format!("rank {number} is process {}", rank.pid));
             self.ranks.push(rank);

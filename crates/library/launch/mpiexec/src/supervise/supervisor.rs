@@ -26,8 +26,8 @@ pub struct Supervisor<'a> {
     pub ending: Ending,
     /// When `--timeout` expires.
     pub deadline: Option<Instant>,
-    /// The signal last forwarded because somebody wants the job to end.
-    pub asked_to_end: Option<i32>,
+    /// Until when the reader of output that is left has time to take some of it.
+    pub reader_until: Option<Instant>,
     /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
     pub losses: Vec<(u32, Instant)>,
     pub abort: Option<Abort>,

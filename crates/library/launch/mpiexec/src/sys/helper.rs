@@ -1,12 +1,12 @@
 //! Starting a program that reaches another host: ssh, srun, or an agent on this one.
 
+use super::signals::unblock_all;
 use super::{Pid, check};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::ptr;
 
 /// A running one, and the other ends of its standard streams.
 pub struct Helper {
@@ -17,9 +17,9 @@ pub struct Helper {
 }
 
 /// Starts a command in a session of its own: the terminal's signals do not reach it, and it cannot ask the terminal
-/// anything. It starts with this signal mask, and is told to end when this process does. Waits for its exec; whoever reaps
+/// anything. It starts with no signal blocked, and is told to end when this process does. Waits for its exec; whoever reaps
 /// children reaps it.
-pub fn start_helper(command: &[OsString], mask: libc::sigset_t) -> io::Result<Helper> {
+pub fn start_helper(command: &[OsString]) -> io::Result<Helper> {
     let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command
@@ -27,12 +27,12 @@ pub fn start_helper(command: &[OsString], mask: libc::sigset_t) -> io::Result<He
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // SAFETY: between fork and exec, only system calls are made, on numbers and on a mask that lives in the closure.
+    // SAFETY: between fork and exec, in a child of a process with one thread, only system calls are made.
     unsafe {
-        command.pre_exec(move || {
+        command.pre_exec(|| {
             check(libc::setsid())?;
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM, 0, 0, 0))?;
-            check(libc::sigprocmask(libc::SIG_SETMASK, &mask, ptr::null_mut())).map(drop)
+            unblock_all()
         });
     }
     let mut child = command.spawn()?;

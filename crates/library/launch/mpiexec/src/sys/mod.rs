@@ -1,33 +1,29 @@
 //! The only modules with `unsafe`: system calls that `std` does not offer, each behind a safe function.
 
 mod epoll;
+mod errors;
 mod helper;
 mod interfaces;
 mod process;
 mod signals;
 mod socket;
 mod spawn;
+mod stream;
 mod watchdog;
 
 pub use epoll::{Epoll, Interest};
+pub use errors::explained;
 pub use helper::start_helper;
 pub use interfaces::interface_addresses;
 pub use process::{
-    Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, is_always_ready, is_ending,
-    kill, kill_group, open_pidfd, reap, set_nonblocking, stop_self, with_more_descriptors,
+    Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, close, is_always_ready,
+    is_ending, kill, kill_group, open_pidfd, reap, set_nonblocking, stop_self,
+    with_more_descriptors,
 };
 pub use signals::{Received, SignalReader, describe as describe_signal};
 pub use socket::{receive, send, socket_pair};
 pub use spawn::{Launch, Spawner, StartFailure, Step};
+pub use stream::OwnStream;
 pub use watchdog::{Watchdog, wait_for_orphans};
 
-use std::io;
-
-/// The result of a system call that answers -1 on failure.
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
-}
+use errors::check;

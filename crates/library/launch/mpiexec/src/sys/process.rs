@@ -1,9 +1,10 @@
 //! Processes: signalling, reaping, affinity, limits.
 
 use super::check;
+use super::errors::descriptor_limit;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 pub type Pid = libc::pid_t;
 
@@ -131,6 +132,12 @@ pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
     }
 }
 
+/// Closes a descriptor, and says what its file system has against that.
+pub fn close(fd: OwnedFd) -> io::Result<()> {
+    // SAFETY: the descriptor is open and nobody else's; it is gone afterwards whatever the answer.
+    check(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
+}
+
 /// The CPUs this process may run on, ascending.
 pub fn affinity() -> Vec<u32> {
     // SAFETY: an all-zero `cpu_set_t` is a valid value; its size is passed, and CPU numbers below it are read.
@@ -148,12 +155,7 @@ pub fn affinity() -> Vec<u32> {
 /// Makes room for `count` descriptors where the hard limit allows. Answers the limits to give back to the ranks, if they
 /// were changed.
 pub fn with_more_descriptors(count: u64) -> io::Result<Option<libc::rlimit>> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the struct is live for the call.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
+    let limit = descriptor_limit()?;
     if limit.rlim_cur >= count {
         return Ok(None);
     }

@@ -5,11 +5,13 @@ use std::ffi::CStr;
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
 
-/// Reads the signals it was made for; one that mpiexec was started with as ignored (nohup) stays so. They stay blocked in this process; ranks start with the mask as it was before.
+/// Reads the signals it was made for, which stay blocked in this process. One that mpiexec was started with as ignored
+/// (SIGHUP by nohup) stays ignored; one that it was started with as blocked is read all the same, and others are not
+/// blocked any more.
 pub struct SignalReader {
     fd: OwnedFd,
-    mask_before: libc::sigset_t,
 }
 
 pub struct Received {
@@ -20,18 +22,20 @@ pub struct Received {
 
 impl SignalReader {
     pub fn new(signals: &[i32]) -> io::Result<SignalReader> {
-        // SAFETY: all sets are live, and `sigemptyset` and `sigprocmask` initialise them before use; the descriptor is new
-        // and ours. There is one thread, so its mask is the process's.
+        // SAFETY: the set is live, and `sigemptyset` initialises it before use; the descriptor is new and ours. There is one
+        // thread, so its mask is the process's.
         unsafe {
+            // Ignored by whoever started mpiexec, it would leave no exit status to read.
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set: libc::sigset_t = zeroed();
             libc::sigemptyset(&mut set);
             for &signal in signals {
-                check(libc::sigaddset(&mut set, signal))?;
+                // The kernel keeps a blocked signal to be read even where it is ignored.
+                if !is_ignored(signal)? {
+                    check(libc::sigaddset(&mut set, signal))?;
+                }
             }
-            // Ignored by whoever started mpiexec, it would leave no exit status to read.
-            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-            let mut mask_before: libc::sigset_t = zeroed();
-            check(libc::sigprocmask(libc::SIG_BLOCK, &set, &mut mask_before))?;
+            check(libc::sigprocmask(libc::SIG_SETMASK, &set, ptr::null_mut()))?;
             let fd = check(libc::signalfd(
                 -1,
                 &set,
@@ -39,14 +43,8 @@ impl SignalReader {
             ))?;
             Ok(SignalReader {
                 fd: OwnedFd::from_raw_fd(fd),
-                mask_before,
             })
         }
-    }
-
-    /// The mask before this reader, for the ranks.
-    pub fn mask_before(&self) -> libc::sigset_t {
-        self.mask_before
     }
 
     /// The next signal that has arrived.
@@ -64,6 +62,29 @@ impl SignalReader {
                 from_terminal: info.ssi_code == libc::SI_KERNEL,
             })
         }
+    }
+}
+
+fn is_ignored(signal: i32) -> io::Result<bool> {
+    // SAFETY: the action is live; without a new one the call only writes it.
+    unsafe {
+        let mut action: libc::sigaction = zeroed();
+        check(libc::sigaction(signal, ptr::null(), &mut action))?;
+        Ok(action.sa_sigaction == libc::SIG_IGN)
+    }
+}
+
+/// Unblocks every signal, as a fresh child does before its exec: neither this process's mask nor that of its starter is handed
+/// on.
+///
+/// # Safety
+/// Only in a process with one thread.
+pub unsafe fn unblock_all() -> io::Result<()> {
+    // SAFETY: the set is live, and `sigemptyset` initialises it.
+    unsafe {
+        let mut none: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut none);
+        check(libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut())).map(drop)
     }
 }
 

@@ -7,6 +7,7 @@
 //! mpiexec has one thread, so a child may do what the parent could; it still only makes system calls on what was prepared
 //! before the fork.
 
+use super::signals::unblock_all;
 use super::{Pid, check};
 use std::ffi::{CString, c_char};
 use std::io;
@@ -31,7 +32,6 @@ pub struct Launch<'a> {
 }
 
 pub struct Spawner {
-    mask: libc::sigset_t,
     descriptor_limit: Option<libc::rlimit>,
     parent: Pid,
     report_reader: OwnedFd,
@@ -56,11 +56,8 @@ pub struct StartFailure {
 type Record = [i32; 3];
 
 impl Spawner {
-    /// Ranks start with this signal mask and, if given, this limit of descriptors.
-    pub fn new(
-        mask: libc::sigset_t,
-        descriptor_limit: Option<libc::rlimit>,
-    ) -> io::Result<Spawner> {
+    /// Ranks start with no signal blocked and, if given, this limit of descriptors.
+    pub fn new(descriptor_limit: Option<libc::rlimit>) -> io::Result<Spawner> {
         let mut fds = [-1; 2];
         // SAFETY: the array has room for two descriptors, which are new and ours.
         unsafe {
@@ -69,7 +66,6 @@ impl Spawner {
                 libc::O_CLOEXEC | libc::O_NONBLOCK,
             ))?;
             Ok(Spawner {
-                mask,
                 descriptor_limit,
                 parent: libc::getpid(),
                 report_reader: OwnedFd::from_raw_fd(fds[0]),
@@ -162,8 +158,10 @@ impl Spawner {
             }
             // The Rust runtime ignores SIGPIPE, which an exec would hand on.
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-            libc::sigprocmask(libc::SIG_SETMASK, &self.mask, ptr::null_mut());
-            Step::Execute
+            match unblock_all() {
+                Ok(()) => Step::Execute,
+                Err(_) => Step::Prepare,
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 #![allow(dead_code)] // Each test binary uses its part.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, PipeWriter, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -130,6 +131,11 @@ impl Mpiexec {
         self
     }
 
+    /// Further words of the command line.
+    pub fn push(&mut self, words: &[&OsStr]) {
+        self.command.args(words);
+    }
+
     pub fn directory(mut self, directory: &PathBuf) -> Mpiexec {
         self.command.current_dir(directory);
         self
@@ -160,6 +166,44 @@ impl Mpiexec {
                 Ok(())
             });
         }
+        self
+    }
+
+    /// mpiexec starts with this signal blocked.
+    pub fn blocking(mut self, signal: i32) -> Mpiexec {
+        // SAFETY: between fork and exec, only system calls are made; `sigemptyset` initialises the set.
+        unsafe {
+            self.command.pre_exec(move || {
+                let mut set: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&mut set);
+                libc::sigaddset(&mut set, signal);
+                libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+                Ok(())
+            });
+        }
+        self
+    }
+
+    /// mpiexec may have so many descriptors and no more.
+    pub fn with_descriptors(mut self, count: u64) -> Mpiexec {
+        let limit = libc::rlimit {
+            rlim_cur: count,
+            rlim_max: count,
+        };
+        // SAFETY: between fork and exec, only a system call is made, on a struct that lives in the closure.
+        unsafe {
+            self.command.pre_exec(move || {
+                libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+                Ok(())
+            });
+        }
+        self
+    }
+
+    /// Its output and error together, in place of being collected.
+    pub fn both_to(mut self, writer: &PipeWriter) -> Mpiexec {
+        self.command.stdout(writer.try_clone().expect("a copy"));
+        self.command.stderr(writer.try_clone().expect("a copy"));
         self
     }
 
