@@ -10,11 +10,11 @@
 
 /* Constants of other types than int, by the casts of the language. */
 #ifndef __cplusplus
-#define MPI_ABI_INTEGER(type, value) ((type)(value))
+#define MPI_ABI_CAST(type, value) ((type)(value))
 #define MPI_ABI_POINTER(type, value) ((type)(value))
 #define MPI_ABI_NULL(type) ((type)0)
 #else
-#define MPI_ABI_INTEGER(type, value) (static_cast<type>(value))
+#define MPI_ABI_CAST(type, value) (static_cast<type>(value))
 #define MPI_ABI_POINTER(type, value) (reinterpret_cast<type>(value))
 #if __cplusplus >= 201103L
 #define MPI_ABI_NULL(type) (static_cast<type>(nullptr))
@@ -504,7 +504,7 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_SEEK_CUR                     401
 #define MPI_SEEK_END                     402
 #define MPI_SEEK_SET                     403
-#define MPI_DISPLACEMENT_CURRENT         MPI_ABI_INTEGER(MPI_Offset, -1)
+#define MPI_DISPLACEMENT_CURRENT         MPI_ABI_CAST(MPI_Offset, -1)
 
 /* File data conversion */
 #define MPI_CONVERSION_FN_NULL           MPI_ABI_NULL(MPI_Datarep_conversion_function *)
@@ -2689,61 +2689,10 @@ int PMPI_Type_toint(MPI_Datatype datatype);
 MPI_Win PMPI_Win_fromint(int win);
 int PMPI_Win_toint(MPI_Win win);
 
-/* ---- Handles as Fortran's integers (MPI-5.0 §19.3.4) ----
- *
- * They are not of the ABI, which does not know how long Fortran's INTEGER is, but programs in C use them. MPI_Fint is the
- * default INTEGER of every compiler, and the conversions are macros (§2.6.4) of functions of the ABI, so that a program
- * that uses them still runs on every library of this ABI.
- */
-typedef int MPI_Fint;
-
-#define MPI_Comm_c2f(handle) ((MPI_Fint)MPI_Comm_toint(handle))
-#define MPI_Comm_f2c(handle) MPI_Comm_fromint((int)(handle))
-#define MPI_Errhandler_c2f(handle) ((MPI_Fint)MPI_Errhandler_toint(handle))
-#define MPI_Errhandler_f2c(handle) MPI_Errhandler_fromint((int)(handle))
-#define MPI_File_c2f(handle) ((MPI_Fint)MPI_File_toint(handle))
-#define MPI_File_f2c(handle) MPI_File_fromint((int)(handle))
-#define MPI_Group_c2f(handle) ((MPI_Fint)MPI_Group_toint(handle))
-#define MPI_Group_f2c(handle) MPI_Group_fromint((int)(handle))
-#define MPI_Info_c2f(handle) ((MPI_Fint)MPI_Info_toint(handle))
-#define MPI_Info_f2c(handle) MPI_Info_fromint((int)(handle))
-#define MPI_Message_c2f(handle) ((MPI_Fint)MPI_Message_toint(handle))
-#define MPI_Message_f2c(handle) MPI_Message_fromint((int)(handle))
-#define MPI_Op_c2f(handle) ((MPI_Fint)MPI_Op_toint(handle))
-#define MPI_Op_f2c(handle) MPI_Op_fromint((int)(handle))
-#define MPI_Request_c2f(handle) ((MPI_Fint)MPI_Request_toint(handle))
-#define MPI_Request_f2c(handle) MPI_Request_fromint((int)(handle))
-#define MPI_Session_c2f(handle) ((MPI_Fint)MPI_Session_toint(handle))
-#define MPI_Session_f2c(handle) MPI_Session_fromint((int)(handle))
-#define MPI_Type_c2f(handle) ((MPI_Fint)MPI_Type_toint(handle))
-#define MPI_Type_f2c(handle) MPI_Type_fromint((int)(handle))
-#define MPI_Win_c2f(handle) ((MPI_Fint)MPI_Win_toint(handle))
-#define MPI_Win_f2c(handle) MPI_Win_fromint((int)(handle))
-#define PMPI_Comm_c2f(handle) ((MPI_Fint)PMPI_Comm_toint(handle))
-#define PMPI_Comm_f2c(handle) PMPI_Comm_fromint((int)(handle))
-#define PMPI_Errhandler_c2f(handle) ((MPI_Fint)PMPI_Errhandler_toint(handle))
-#define PMPI_Errhandler_f2c(handle) PMPI_Errhandler_fromint((int)(handle))
-#define PMPI_File_c2f(handle) ((MPI_Fint)PMPI_File_toint(handle))
-#define PMPI_File_f2c(handle) PMPI_File_fromint((int)(handle))
-#define PMPI_Group_c2f(handle) ((MPI_Fint)PMPI_Group_toint(handle))
-#define PMPI_Group_f2c(handle) PMPI_Group_fromint((int)(handle))
-#define PMPI_Info_c2f(handle) ((MPI_Fint)PMPI_Info_toint(handle))
-#define PMPI_Info_f2c(handle) PMPI_Info_fromint((int)(handle))
-#define PMPI_Message_c2f(handle) ((MPI_Fint)PMPI_Message_toint(handle))
-#define PMPI_Message_f2c(handle) PMPI_Message_fromint((int)(handle))
-#define PMPI_Op_c2f(handle) ((MPI_Fint)PMPI_Op_toint(handle))
-#define PMPI_Op_f2c(handle) PMPI_Op_fromint((int)(handle))
-#define PMPI_Request_c2f(handle) ((MPI_Fint)PMPI_Request_toint(handle))
-#define PMPI_Request_f2c(handle) PMPI_Request_fromint((int)(handle))
-#define PMPI_Session_c2f(handle) ((MPI_Fint)PMPI_Session_toint(handle))
-#define PMPI_Session_f2c(handle) PMPI_Session_fromint((int)(handle))
-#define PMPI_Type_c2f(handle) ((MPI_Fint)PMPI_Type_toint(handle))
-#define PMPI_Type_f2c(handle) PMPI_Type_fromint((int)(handle))
-#define PMPI_Win_c2f(handle) ((MPI_Fint)PMPI_Win_toint(handle))
-#define PMPI_Win_f2c(handle) PMPI_Win_fromint((int)(handle))
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "mpi_fortran.h"
 
 #endif

@@ -1,5 +1,5 @@
 /* Wrong arguments of calls on statuses, of those that look at requests without completing them, of names and of buffers' flushes:
- * MPI-5.0 §3.2.5, §3.6, §3.7.6, §5.1.11, §7.8, §9.5, §13.3.
+ * MPI-5.0 §3.2.5, §3.6, §3.7.6, §5.1.11, §7.8, §9.5, §13.3, §19.3.5.
  * ranks: 1 */
 #include "expect.h"
 
@@ -30,6 +30,30 @@ static void statuses(void)
     EXPECT(MPI_ERR_ARG, MPI_Status_set_source(NULL, 1));
     EXPECT(MPI_ERR_ARG, MPI_Status_set_tag(NULL, 1));
     EXPECT(MPI_ERR_ARG, MPI_Status_set_error(NULL, 1));
+}
+
+/* What is no status cannot be converted to one of Fortran's (MPI-5.0 §19.3.5). */
+static void of_fortran(void)
+{
+    MPI_Status status;
+    MPI_Fint old[MPI_F_STATUS_SIZE];
+    MPI_F08_status typed;
+    memset(&status, 0, sizeof status);
+    memset(old, 0, sizeof old);
+    memset(&typed, 0, sizeof typed);
+    EXPECT(MPI_ERR_ARG, MPI_Status_c2f(MPI_STATUS_IGNORE, old));
+    EXPECT(MPI_ERR_ARG, MPI_Status_c2f(&status, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f2c(MPI_F_STATUS_IGNORE, &status));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f2c(MPI_F_STATUSES_IGNORE, &status));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f2c(old, MPI_STATUS_IGNORE));
+    EXPECT(MPI_ERR_ARG, MPI_Status_c2f08(MPI_STATUSES_IGNORE, &typed));
+    EXPECT(MPI_ERR_ARG, MPI_Status_c2f08(&status, MPI_F08_STATUS_IGNORE));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f082c(MPI_F08_STATUS_IGNORE, &status));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f082c(&typed, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f2f08(MPI_F_STATUS_IGNORE, &typed));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f2f08(old, MPI_F08_STATUSES_IGNORE));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f082f(MPI_F08_STATUSES_IGNORE, old));
+    EXPECT(MPI_ERR_ARG, MPI_Status_f082f(&typed, MPI_F_STATUS_IGNORE));
 }
 
 static void requests(void)
@@ -100,6 +124,7 @@ int main(int argc, char **argv)
 {
     expect_start(&argc, &argv, "status_arguments");
     statuses();
+    of_fortran();
     requests();
     names();
     error_classes();

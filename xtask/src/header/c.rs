@@ -21,11 +21,11 @@ const TOP: &str = r#"/* mpi.h: the standard ABI of MPI-5.0, ABI version 1.0 (MPI
 
 /* Constants of other types than int, by the casts of the language. */
 #ifndef __cplusplus
-#define MPI_ABI_INTEGER(type, value) ((type)(value))
+#define MPI_ABI_CAST(type, value) ((type)(value))
 #define MPI_ABI_POINTER(type, value) ((type)(value))
 #define MPI_ABI_NULL(type) ((type)0)
 #else
-#define MPI_ABI_INTEGER(type, value) (static_cast<type>(value))
+#define MPI_ABI_CAST(type, value) (static_cast<type>(value))
 #define MPI_ABI_POINTER(type, value) (reinterpret_cast<type>(value))
 #if __cplusplus >= 201103L
 #define MPI_ABI_NULL(type) (static_cast<type>(nullptr))
@@ -93,36 +93,12 @@ typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 ";
 
-const FORTRAN_HANDLES: &str = "
-/* ---- Handles as Fortran's integers (MPI-5.0 §19.3.4) ----
- *
- * They are not of the ABI, which does not know how long Fortran's INTEGER is, but programs in C use them. MPI_Fint is the
- * default INTEGER of every compiler, and the conversions are macros (§2.6.4) of functions of the ABI, so that a program
- * that uses them still runs on every library of this ABI.
- */
-typedef int MPI_Fint;
-
-";
-
-/// What the conversions of each kind of handle are called after.
-const CONVERTED: [&str; 11] = [
-    "Comm",
-    "Errhandler",
-    "File",
-    "Group",
-    "Info",
-    "Message",
-    "Op",
-    "Request",
-    "Session",
-    "Type",
-    "Win",
-];
-
 const BOTTOM: &str = "
 #ifdef __cplusplus
 }
 #endif
+
+#include \"mpi_fortran.h\"
 
 #endif
 ";
@@ -153,23 +129,7 @@ pub fn header() -> String {
     text +=
         "\n/* ---- Profiling interface (chapter 15): the same functions by a second name ---- */\n";
     declare_all(&mut text, "P");
-    convert(&mut text);
     text + BOTTOM
-}
-
-/// `MPI_X_c2f` and `MPI_X_f2c`, and their PMPI_ names.
-fn convert(text: &mut String) {
-    *text += FORTRAN_HANDLES;
-    for prefix in ["", "P"] {
-        for name in CONVERTED {
-            writeln!(
-                text,
-                "#define {prefix}MPI_{name}_c2f(handle) ((MPI_Fint){prefix}MPI_{name}_toint(handle))\n\
-                 #define {prefix}MPI_{name}_f2c(handle) {prefix}MPI_{name}_fromint((int)(handle))"
-            )
-            .unwrap();
-        }
-    }
 }
 
 fn declare_all(text: &mut String, prefix: &str) {
@@ -289,7 +249,7 @@ fn define(text: &mut String, section: &Section) {
 fn cast(c_type: &str, value: &str) -> String {
     let spaced = c_type.replacen('*', " *", 1);
     match value {
-        _ if c_type == "MPI_Offset" => format!("MPI_ABI_INTEGER({spaced}, {value})"),
+        _ if c_type == "MPI_Offset" => format!("MPI_ABI_CAST({spaced}, {value})"),
         "0" | "0x0" => format!("MPI_ABI_NULL({spaced})"),
         _ => format!("MPI_ABI_POINTER({spaced}, {value})"),
     }

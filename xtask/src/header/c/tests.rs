@@ -21,6 +21,17 @@ int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
 {
     return PMPI_Group_range_incl(group, n, ranges, newgroup);
 }
+MPI_Fint of_fortran(MPI_Comm comm, MPI_Status *status, MPI_Fint *old, MPI_F08_status *typed);
+MPI_Fint of_fortran(MPI_Comm comm, MPI_Status *status, MPI_Fint *old, MPI_F08_status *typed)
+{
+    int ignored = old == MPI_F_STATUS_IGNORE || old == MPI_F_STATUSES_IGNORE;
+    if (ignored || typed == MPI_F08_STATUS_IGNORE || typed == MPI_F08_STATUSES_IGNORE)
+        return MPI_Comm_c2f(comm);
+    MPI_Status_c2f(status, old);
+    PMPI_Status_f2f08(old, typed);
+    PMPI_Status_f082c(typed, status);
+    return PMPI_Comm_c2f(MPI_Comm_f2c(0));
+}
 struct particle { int kind; double place[3]; };
 void without_values(MPI_Comm comm, MPI_File file, MPI_Request *request, MPI_Aint *address);
 void without_values(MPI_Comm comm, MPI_File file, MPI_Request *request, MPI_Aint *address)
