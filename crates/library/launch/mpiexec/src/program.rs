@@ -76,6 +76,8 @@ pub fn find(
     let beside = matches!(inspect(&directory.join(program)), Candidate::Executable);
     let advice = if beside {
         format!("; for the one in the working directory, write ./{shown}")
+    } else if program.as_bytes().contains(&b'=') {
+        "; to set a variable, write -x NAME=VALUE".into()
     } else {
         String::new()
     };

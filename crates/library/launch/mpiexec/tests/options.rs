@@ -134,6 +134,7 @@ fn says_why_a_program_cannot_start() {
     let orphan = folder.script("orphan", "#!/nonexistent/interpreter\n");
     for (program, code, words) in [
         ("no-such-program", 127, "on PATH"),
+        ("NAME=VALUE", 127, "-x NAME=VALUE"),
         ("./no/such", 127, "there is no"),
         (&plain, 126, "not an executable"),
         ("/", 126, "not an executable"),

@@ -103,6 +103,8 @@ pub(super) const TABLE: &[Row] = &[
             "max-vm-size",
             "localhost",
             "port-range",
+            "tree-width",
+            "a",
         ],
         idle(1, "there is one way to do this"),
     ),
@@ -135,6 +137,11 @@ pub(super) const TABLE: &[Row] = &[
         &[
             "debug-daemons",
             "debug-devel",
+            "debug-daemons-file",
+            "fwd-environment",
+            "no-aggregate-help",
+            "enable-prte-prefix-by-default",
+            "exitinfo",
             "leave-session-attached",
             "show-progress",
             "use-regexp",
@@ -145,13 +152,25 @@ pub(super) const TABLE: &[Row] = &[
     ),
     // Hosts and placement.
     (
-        &["rankfile", "rf", "rankmap"],
+        &[
+            "rankfile",
+            "rf",
+            "rankmap",
+            "slot-list",
+            "loadbalance",
+            "num-boards",
+            "num-sockets",
+            "num-cores",
+            "stride",
+            "cartofile",
+            "cf",
+        ],
         Instead(
             "ranks are placed by -hosts a:2,b, a host file, -ppn, --map-by and -bind-to user:0,1",
         ),
     ),
     (
-        &["nolocal", "skip-launch-node"],
+        &["nolocal", "1", "skip-launch-node"],
         Instead("name the other hosts with -hosts"),
     ),
     (
@@ -170,7 +189,7 @@ pub(super) const TABLE: &[Row] = &[
         Instead("name all hosts in one file: -hostfile FILE"),
     ),
     (
-        &["nodes"],
+        &["nodes", "relative"],
         Instead("name the hosts with -hosts a,b, or start mpiexec within the batch job"),
     ),
     (
@@ -182,8 +201,24 @@ pub(super) const TABLE: &[Row] = &[
         Instead("--cpus-per-rank N says how many CPUs each rank has; -v prints what mpiexec does"),
     ),
     (
-        &["binding", "pin", "cpu-bind", "cpu_bind"],
-        Instead("--bind-to core, numa, socket or none, or -bind-to user:0,1"),
+        &[
+            "binding",
+            "pin",
+            "cc",
+            "S",
+            "ss",
+            "aff",
+            "byboard",
+            "bind-to-board",
+            "cpus-per-socket",
+            "sockets-per-node",
+            "cores-per-socket",
+            "cpu-bind",
+            "cpu_bind",
+        ],
+        Instead(
+            "--bind-to core, numa, socket or none, or -bind-to user:0,1; --map-by ppr:N:socket says how many ranks each has",
+        ),
     ),
     (
         &["distribution", "m"],
@@ -227,6 +262,9 @@ pub(super) const TABLE: &[Row] = &[
             "output-filename",
             "xml",
             "xml-file",
+            "error",
+            "o",
+            "e",
         ],
         Instead("--output-dir DIR writes each rank's output to a file"),
     ),
@@ -241,7 +279,7 @@ pub(super) const TABLE: &[Row] = &[
         Instead("-l begins each line of output with its rank, and lines are never mixed"),
     ),
     (
-        &["input"],
+        &["input", "i", "pty"],
         Instead(
             "mpiexec reads its own standard input: mpiexec ... < FILE; --stdin says who gets it",
         ),
@@ -256,24 +294,24 @@ pub(super) const TABLE: &[Row] = &[
     ),
     // Environment and files.
     (
-        &["genvexcl", "envexcl", "unset-env"],
+        &["genvexcl", "genvuser", "envuser", "envexcl", "unset-env"],
         Instead("-genvlist names the variables that ranks inherit"),
     ),
     (
-        &["append-env", "prepend-env"],
+        &["append-env", "append-envar", "prepend-envar", "prepend-env"],
         Instead("-x NAME=VALUE sets a variable; the shell can join values"),
     ),
     (
         &["preload-files"],
         Instead("files are read where they lie: use a common file system"),
     ),
-    (&["set-cwd-to-session-dir"], Instead("-wdir DIR")),
+    (&["set-cwd-to-session-dir", "D"], Instead("-wdir DIR")),
     (
         &["umask"],
         Instead("ranks have mpiexec's: umask 022 before it"),
     ),
     (
-        &["config"],
+        &["config", "multi-prog", "p4pg"],
         Instead("-configfile FILE holds programs with their options, -file FILE options"),
     ),
     (
@@ -287,12 +325,39 @@ pub(super) const TABLE: &[Row] = &[
     // Networks and how hosts are reached.
     (
         &[
-            "rdma", "RDMA", "ib", "IB", "dapl", "DAPL", "ofi", "OFI", "tmi", "psm", "psm2", "mx",
+            "rdma",
+            "tcp",
+            "TCP",
+            "IBV",
+            "MX",
+            "TMI",
+            "PSM2",
+            "pami_noib",
+            "RDMA",
+            "ib",
+            "IB",
+            "dapl",
+            "DAPL",
+            "ofi",
+            "OFI",
+            "tmi",
+            "psm",
+            "psm2",
+            "mx",
         ],
         Instead("--transport auto|shm|tcp|rdma chooses what carries messages"),
     ),
     (
-        &["rsh", "enable-x", "launch-agent", "bootstrap-exec-args"],
+        &[
+            "rsh",
+            "ifhn",
+            "sg",
+            "legacy",
+            "fastssh",
+            "enable-x",
+            "launch-agent",
+            "bootstrap-exec-args",
+        ],
         Instead("-launcher-exec PROGRAM reaches hosts, with the words of HYDRA_LAUNCH_EXTRA_ARGS"),
     ),
     (
@@ -300,6 +365,12 @@ pub(super) const TABLE: &[Row] = &[
             "nameserver",
             "ompi-server",
             "hnp",
+            "pubsub-server",
+            "keepalive",
+            "set-sid",
+            "singleton",
+            "leave_pg",
+            "dpm",
             "dvm",
             "system-server",
             "report-events",
@@ -312,6 +383,7 @@ pub(super) const TABLE: &[Row] = &[
             "disable-auto-cleanup",
             "enable-recovery",
             "continuous",
+            "ecfn",
             "runtime-options",
             "no-kill",
         ],
@@ -334,6 +406,7 @@ pub(super) const TABLE: &[Row] = &[
     (
         &[
             "ckpoint",
+            "ckpoint-num",
             "ckpointlib",
             "ckpoint-prefix",
             "ckpoint-interval",
@@ -344,6 +417,8 @@ pub(super) const TABLE: &[Row] = &[
     (
         &[
             "gdb",
+            "tva",
+            "tvsu",
             "gdba",
             "gdb-ia",
             "gdb-args",
@@ -364,6 +439,8 @@ pub(super) const TABLE: &[Row] = &[
     (
         &[
             "gtool",
+            "trace-pt2pt",
+            "logs",
             "gtoolfile",
             "aps",
             "mps",
@@ -384,6 +461,28 @@ pub(super) const TABLE: &[Row] = &[
     (
         &[
             "overlap",
+            "mem-per-cpu",
+            "het-group",
+            "wait",
+            "W",
+            "resv-ports",
+            "propagate",
+            "reservation",
+            "J",
+            "t",
+            "p",
+            "A",
+            "immediate",
+            "I",
+            "task-prolog",
+            "task-epilog",
+            "prolog",
+            "epilog",
+            "contiguous",
+            "cpu-freq",
+            "gres",
+            "switches",
+            "tres-bind",
             "exclusive",
             "exact",
             "partition",
@@ -395,9 +494,7 @@ pub(super) const TABLE: &[Row] = &[
             "jobid",
             "job-name",
         ],
-        Instead(
-            "an option of srun's, salloc's and sbatch's: mpiexec runs within what they have given",
-        ),
+        Instead("an option of srun, salloc and sbatch: mpiexec runs within what they have given"),
     ),
 ];
 

@@ -125,7 +125,7 @@ const OPTIONS: &[(&[&str], Action)] = &[
         put(&mut job.hosts.order, Order::Nodes)
     }),
     (&["map-by"], |job, _, words| placement::map_by(job, words)),
-    (&["npersocket"], |job, _, words| {
+    (&["npersocket", "ntasks-per-socket"], |job, _, words| {
         placement::per_socket(job, words)
     }),
     (&["ppr"], |job, _, words| {

@@ -335,6 +335,10 @@ fn options_of_job_scripts_are_taken_or_refused_with_what_to_write() {
     ] {
         assert!(parse(words(&format!("{text} -n 2 a"))).is_ok(), "{text}");
     }
+    assert_eq!(
+        job("-genv A=1=2 -genv B 3 a").environment,
+        [("A".into(), "1=2".into()), ("B".into(), "3".into())]
+    );
     for (text, instead) in [
         ("-report-child-jobs-separately", "leave it out"),
         ("--debugger gdb", "gdb --args"),
@@ -372,7 +376,7 @@ fn each_mistake_is_one_line_that_names_it() {
         ("-n -1 a", "not `-1`"),
         ("-n two a", "not `two`"),
         ("--nope a", "unknown option --nope"),
-        ("-env A=1 x a", "cannot name"),
+        ("-env =1 a", "cannot name"),
         ("-env A", "value after"),
         ("-x =1 a", "cannot name"),
         ("-host , a", "-host ,: `` is neither"),

@@ -54,7 +54,7 @@ pub fn trace(words: &mut Words) -> Result<OsString, Usage> {
 }
 
 pub fn check_name(option: &str, name: &OsStr) -> Result<(), Usage> {
-    if name.is_empty() || name.as_bytes().contains(&b'=') {
+    if name.is_empty() {
         return usage(format!(
             "{option}: `{}` cannot name an environment variable",
             name.display()
@@ -63,25 +63,34 @@ pub fn check_name(option: &str, name: &OsStr) -> Result<(), Usage> {
     Ok(())
 }
 
+/// `NAME VALUE`, or `NAME=VALUE` in one word, which Hydra takes too.
 pub fn variable(words: &mut Words) -> Result<(OsString, OsString), Usage> {
-    let name = words.value("a name and a value")?;
-    check_name(&words.option, &name)?;
-    Ok((name, words.value("a value after the name")?))
+    let word = words.value("a name and a value")?;
+    let (name, value) = split(&word);
+    check_name(&words.option, name)?;
+    match value {
+        Some(value) => Ok((name.to_owned(), value.to_owned())),
+        None => Ok((name.to_owned(), words.value("a value after the name")?)),
+    }
+}
+
+fn split(word: &OsStr) -> (&OsStr, Option<&OsStr>) {
+    let bytes = word.as_bytes();
+    match bytes.iter().position(|&byte| byte == b'=') {
+        Some(end) => (
+            OsStr::from_bytes(&bytes[..end]),
+            Some(OsStr::from_bytes(&bytes[end + 1..])),
+        ),
+        None => (word, None),
+    }
 }
 
 /// `NAME=VALUE`; a bare `NAME` passes on what ranks inherit in any case.
 pub fn exported(words: &mut Words) -> Result<Option<(OsString, OsString)>, Usage> {
     let word = words.value("NAME or NAME=VALUE")?;
-    let bytes = word.as_bytes();
-    let end = bytes.iter().position(|&byte| byte == b'=');
-    let name = OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())]);
+    let (name, value) = split(&word);
     check_name(&words.option, name)?;
-    Ok(end.map(|end| {
-        (
-            name.to_owned(),
-            OsStr::from_bytes(&bytes[end + 1..]).to_owned(),
-        )
-    }))
+    Ok(value.map(|value| (name.to_owned(), value.to_owned())))
 }
 
 /// `NAME=VALUE`
