@@ -13,6 +13,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
+import computing
 import conformance
 import faults
 import kills
@@ -54,7 +55,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, rails, measuring, stress, mixed, faults, rdma_faults, kills)
+    modules = (selftest, launching, launchers, traffic, computing, stripes, tools, conformance, windows, pools, rails, measuring, stress, mixed, faults, rdma_faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

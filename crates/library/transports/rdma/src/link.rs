@@ -7,9 +7,9 @@ mod sending;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::time::Instant;
 
 use weft_transport::bursts::Burst;
+use weft_transport::progress_clock::ProgressClock;
 use weft_transport::{Cookie, Direction, Peer};
 
 use self::queued::{Gathered, Queued};
@@ -51,8 +51,8 @@ pub struct Link {
     pub is_refused: bool,
     /// It is among those that have something to post, or to say.
     pub is_active: bool,
-    /// Since when its first path does not stand although others may.
-    pub waits_since: Option<Instant>,
+    /// Its first path does not stand although others may: for how long.
+    pub waits: Option<ProgressClock>,
     queue: VecDeque<Queued>,
     gathered: Option<Gathered>,
     /// Parts in `queue`: no packet overtakes them.
@@ -92,7 +92,7 @@ impl Link {
             has_been_refused: false,
             is_refused: false,
             is_active: false,
-            waits_since: None,
+            waits: None,
             queue: VecDeque::new(),
             gathered: None,
             parts: 0,

@@ -28,7 +28,7 @@ use crate::send_queue::{Posting, SendQueue};
 use crate::shared::Shared;
 use crate::user_memory::Target;
 
-/// So often a peer of which something is awaited is asked whether it is there.
+/// So often a peer of which something is awaited is asked whether it is there, and eight times in the time-out at least.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
 /// Of a path that does not come to stand frames go by another one that does after so long.
@@ -486,7 +486,8 @@ impl Links {
     /// Asks the peers of which something is awaited whether they are there. One that has yet to end its part of the handshake is not
     /// asked: its queue pair answers once it calls MPI.
     pub fn ask(&mut self, now: Instant) {
-        if now.duration_since(self.asked) < ASK_EVERY {
+        let timeout = self.shared.identity.timeout.unwrap_or(Duration::MAX);
+        if now.duration_since(self.asked) < ASK_EVERY.min(timeout / 8) {
             return;
         }
         self.asked = now;

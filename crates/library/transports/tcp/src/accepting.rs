@@ -1,17 +1,13 @@
-//! A connection that somebody else has begun, until that one has proved to be a process of this job.
+//! A connection that somebody else has begun, until that one has proved to be a process of this job. It has all the time in the world:
+//! who has begun it may be a process that computes. Its host's death is found out by the kernel's keep-alive.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use socket2::Socket;
 
 use crate::handshake::{HELLO_BYTES, Hello, PROOF_BYTES, Refusal, Reply, is_proof};
-use crate::identity::{Identity, fill};
+use crate::identity::{Identity, Link, fill};
 use crate::system;
-
-/// Whoever has connected is to say hello within so long.
-const HELLO: Duration = Duration::from_secs(5);
-/// Whoever has said hello may be a process that computes; no longer than so.
-const PROOF: Duration = Duration::from_secs(600);
 
 pub struct Incoming {
     pub socket: Socket,
@@ -25,6 +21,8 @@ pub struct Incoming {
 
 enum Phase {
     Hello,
+    /// Has said who it is, as who has heard an earlier hello can, and is to be [challenged](Incoming::challenge).
+    Claim(Hello),
     Proof {
         hello: Hello,
         nonce: [u8; 16],
@@ -36,6 +34,7 @@ enum Phase {
 /// What became of it in a step.
 pub enum Step {
     Waits,
+    Claims(Hello),
     Proven(Hello),
     /// To be dropped, once this has been said.
     Over(Option<Refusal>),
@@ -62,13 +61,18 @@ impl Incoming {
         self.begun
     }
 
-    pub fn is_late(&self, now: Instant) -> bool {
-        let age = now.duration_since(self.begun);
-        match self.phase {
-            Phase::Hello => age >= HELLO,
-            Phase::Proof { .. } => age >= PROOF,
-            Phase::Held(_) => false,
+    /// Who it says it is, and has not proved so far.
+    pub fn claim(&self) -> Option<&Hello> {
+        match &self.phase {
+            Phase::Claim(hello) | Phase::Proof { hello, .. } => Some(hello),
+            Phase::Hello | Phase::Held(_) => None,
         }
+    }
+
+    /// Whether it claims a link that has not been proved, or has proved one and waits.
+    pub fn is_of(&self, link: Link, is_proven: bool) -> bool {
+        let hello = if is_proven { self.held() } else { self.claim() };
+        hello.map(Link::of) == Some(link)
     }
 
     pub fn hold(&mut self, hello: Hello) {
@@ -86,51 +90,55 @@ impl Incoming {
     /// Does what can be done now.
     pub fn step(&mut self, identity: &Identity) -> Step {
         match self.advance(identity) {
-            Ok(Some(hello)) => Step::Proven(hello),
-            Ok(None) => Step::Waits,
+            Ok(step) => step,
             Err(refusal) => Step::Over(refusal),
         }
     }
 
-    fn advance(&mut self, identity: &Identity) -> Result<Option<Hello>, Option<Refusal>> {
-        loop {
-            let wanted = match self.phase {
-                Phase::Hello => HELLO_BYTES,
-                Phase::Proof { .. } => PROOF_BYTES,
-                // It says nothing before it is answered.
-                Phase::Held(_) => 1,
-            };
-            // The hello is kept: the proof is about it.
-            let place = match self.phase {
-                Phase::Hello => &mut self.hello[..],
-                _ => &mut self.proof[..wanted],
-            };
-            let is_full = fill(&self.socket, place, &mut self.filled).map_err(|_| None)?;
-            match &self.phase {
-                _ if !is_full => return Ok(None),
-                Phase::Hello => self.challenge(identity)?,
-                Phase::Proof { hello, nonce } => {
-                    if !is_proof(&identity.key, &self.hello, nonce, &self.proof) {
-                        return Err(Some(Refusal::Key));
-                    }
-                    return Ok(Some(*hello));
+    fn advance(&mut self, identity: &Identity) -> Result<Step, Option<Refusal>> {
+        let wanted = match self.phase {
+            Phase::Hello => HELLO_BYTES,
+            Phase::Proof { .. } => PROOF_BYTES,
+            // It says nothing before it is answered.
+            Phase::Claim(_) | Phase::Held(_) => 1,
+        };
+        // The hello is kept: the proof is about it.
+        let place = match self.phase {
+            Phase::Hello => &mut self.hello[..],
+            _ => &mut self.proof[..wanted],
+        };
+        if !fill(&self.socket, place, &mut self.filled).map_err(|_| None)? {
+            return Ok(Step::Waits);
+        }
+        match &self.phase {
+            Phase::Hello => self.heard(identity).map_err(Some),
+            Phase::Proof { hello, nonce } => {
+                match is_proof(&identity.key, &self.hello, nonce, &self.proof) {
+                    true => Ok(Step::Proven(*hello)),
+                    false => Err(Some(Refusal::Key)),
                 }
-                Phase::Held(_) => return Err(Some(Refusal::Malformed)),
             }
+            Phase::Claim(_) | Phase::Held(_) => Err(Some(Refusal::Malformed)),
         }
     }
 
-    fn challenge(&mut self, identity: &Identity) -> Result<(), Option<Refusal>> {
+    /// It has said hello.
+    fn heard(&mut self, identity: &Identity) -> Result<Step, Refusal> {
         self.filled = 0;
-        let (rank, key) = (identity.rank, &identity.key);
-        let hello = Hello::parse(&self.hello, identity.job, rank, key)?;
+        let rank = identity.rank;
+        let hello = Hello::parse(&self.hello, identity.job, rank, &identity.key)?;
         if hello.from >= identity.size || hello.from == rank || hello.lane >= identity.lanes {
-            return Err(Some(Refusal::Malformed));
+            return Err(Refusal::Malformed);
         }
-        let nonce = system::random().map_err(|_| None)?;
-        let challenge = Reply::challenge(key, &self.hello, nonce);
+        self.phase = Phase::Claim(hello);
+        Ok(Step::Claims(hello))
+    }
+
+    /// Asks who claims to be a process of this job to prove it.
+    pub fn challenge(&mut self, hello: Hello, identity: &Identity) -> Result<(), ()> {
+        let nonce = system::random().map_err(|_| ())?;
         self.phase = Phase::Proof { hello, nonce };
-        self.say(challenge).map_err(|()| None)
+        self.say(Reply::challenge(&identity.key, &self.hello, nonce))
     }
 
     /// Answers; a new connection has room for it.

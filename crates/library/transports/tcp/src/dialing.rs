@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
+use weft_transport::progress_clock::ProgressClock;
 
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, REPLY_BYTES, Refusal, Reply, prove};
@@ -30,7 +31,7 @@ pub struct Dial {
     /// The address of this host's to connect from, if not any.
     pub source: Option<IpAddr>,
     next: usize,
-    begun: Instant,
+    clock: ProgressClock,
     newest: Instant,
     /// What was tried in this round, and why it failed.
     failures: Vec<String>,
@@ -44,7 +45,8 @@ pub struct Attempt {
     pub dial: usize,
     pub socket: Socket,
     pub address: SocketAddr,
-    begun: Instant,
+    /// Of its way from kernel to kernel.
+    connecting: ProgressClock,
     /// The peer may compute for long before it answers: its host has to be heard of meanwhile.
     silence: Silence,
     phase: Phase,
@@ -71,6 +73,14 @@ pub enum Step {
     Waits,
     Accepted,
     Failed(Failure),
+}
+
+/// The attempts of a search.
+#[derive(Clone, Copy)]
+pub struct UnderWay {
+    pub attempts: usize,
+    /// The peer's host answers at one of them.
+    pub is_answered: bool,
 }
 
 /// What becomes of a search.
@@ -119,7 +129,7 @@ impl Dial {
             addresses,
             source: None,
             next: 0,
-            begun: now,
+            clock: ProgressClock::default(),
             newest: now,
             failures: Vec::new(),
             may_pass: false,
@@ -140,9 +150,18 @@ impl Dial {
         self.failures.push(format!("{address}: {}", failure.why));
     }
 
-    /// What is to be done now, while `under_way` attempts are.
-    pub fn go_on(&mut self, under_way: usize, now: Instant, identity: &Identity) -> Search {
+    /// What is to be done now, while those attempts are under way.
+    pub fn go_on(&mut self, under_way: UnderWay, now: Instant, identity: &Identity) -> Search {
+        let is_late = identity.timeout.is_some_and(|limit| {
+            match under_way.is_answered {
+                true => self.clock.look_at_answered(limit, now),
+                false => _ = self.clock.look(limit, now),
+            }
+            self.clock.is_over(limit)
+        });
+        let under_way = under_way.attempts;
         if self.again.is_some_and(|again| now >= again) {
+            self.clock.try_again();
             (self.again, self.next, self.may_pass) = (None, 0, false);
             self.failures.clear();
         }
@@ -160,9 +179,6 @@ impl Dial {
         if under_way != 0 || self.next < self.addresses.len() {
             return Search::Waits;
         }
-        let is_late = identity
-            .timeout
-            .is_some_and(|timeout| now.duration_since(self.begun) >= timeout);
         if self.may_pass && !is_late && self.source.is_none() {
             self.again = Some(now + AGAIN);
             return Search::Waits;
@@ -186,12 +202,7 @@ impl Dial {
 }
 
 impl Attempt {
-    pub fn begin(
-        dial: usize,
-        address: SocketAddr,
-        source: Option<IpAddr>,
-        now: Instant,
-    ) -> io::Result<Attempt> {
+    pub fn begin(dial: usize, address: SocketAddr, source: Option<IpAddr>) -> io::Result<Attempt> {
         let kind = Type::STREAM.nonblocking().cloexec();
         let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
         if let Some(source) = source {
@@ -205,7 +216,7 @@ impl Attempt {
             dial,
             socket,
             address,
-            begun: now,
+            connecting: ProgressClock::default(),
             silence: Silence::default(),
             phase: Phase::Connecting,
             hello: [0; HELLO_BYTES],
@@ -217,6 +228,11 @@ impl Attempt {
     /// Whether the attempt waits for the kernels, not yet for the peer.
     pub fn is_connecting(&self) -> bool {
         self.phase == Phase::Connecting
+    }
+
+    /// Whether the kernels have connected, and the peer's has an answer to all that was said.
+    pub fn is_answered(&self) -> bool {
+        !self.is_connecting() && !self.silence.is_any()
     }
 
     /// Does what can be done now.
@@ -271,7 +287,7 @@ impl Attempt {
         }
     }
 
-    fn is_connected(&self, now: Instant) -> Result<bool, Failure> {
+    fn is_connected(&mut self, now: Instant) -> Result<bool, Failure> {
         if let Some(error) = self.socket.take_error()? {
             return Err(error.into());
         }
@@ -281,10 +297,13 @@ impl Attempt {
                 Err(io::Error::from_raw_os_error(libc::ECONNREFUSED).into())
             }
             Ok(_) => Ok(true),
-            Err(_) if now.duration_since(self.begun) >= CONNECT => {
-                Err(io::Error::from_raw_os_error(libc::ETIMEDOUT).into())
+            Err(_) => {
+                self.connecting.look_at_one_try(CONNECT, now);
+                match self.connecting.is_over(CONNECT) {
+                    true => Err(io::Error::from_raw_os_error(libc::ETIMEDOUT).into()),
+                    false => Ok(false),
+                }
             }
-            Err(_) => Ok(false),
         }
     }
 

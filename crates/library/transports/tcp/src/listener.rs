@@ -45,13 +45,19 @@ impl Listener {
         self.is_paused
     }
 
-    /// Hands over who has connected, some at a time.
-    pub fn accept(&mut self, poller: &Poller, token: u64, mut take: impl FnMut(Socket)) {
+    /// Hands over who has connected, some at a time. `make_room` gives up a descriptor that somebody else can do without, if there is one.
+    pub fn accept(
+        &mut self,
+        poller: &Poller,
+        token: u64,
+        mut make_room: impl FnMut() -> bool,
+        mut take: impl FnMut(Socket),
+    ) {
         for _ in 0..ACCEPTED_AT_ONCE {
             match self.socket.accept() {
                 Ok((socket, _)) => take(socket),
                 Err(error) => match error.raw_os_error() {
-                    Some(libc::EMFILE | libc::ENFILE) if self.refuse() => {}
+                    Some(libc::EMFILE | libc::ENFILE) if make_room() || self.refuse() => {}
                     Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
                         return self.pause(poller, token);
                     }

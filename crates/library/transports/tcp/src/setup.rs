@@ -7,9 +7,19 @@
 //!    and if there was no way, it accepts it.
 //!
 //! A connection for stripes is begun by the lower rank alone.
+//!
+//! 3. Of those who say that they begin the same connection, and have not proved who they are, one is kept, the newest: a hello says
+//!    nothing that who has heard an earlier one could not repeat. The same hello said twice is refused the second time.
+//!
+//! # Time
+//! A process that computes, at whatever step, is waited for: no step has an end of its own but that from kernel to kernel, and what the
+//! accepting side drops for want of room its other end begins again. A peer is given up by the clock of the search for it
+//! (`transport::progress_clock`), which stands while the peer's host answers.
 
 mod admitting;
 mod searching;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -70,8 +80,13 @@ impl Setup {
     }
 
     /// Does what an event of the process's poller asks for.
-    pub fn handle(&mut self, token: Token, is_ended: impl Fn(Peer) -> bool, identity: &Identity) {
-        let now = Instant::now();
+    pub fn handle(
+        &mut self,
+        token: Token,
+        now: Instant,
+        is_ended: impl Fn(Peer) -> bool,
+        identity: &Identity,
+    ) {
         match token {
             Token::Listener => self.accept(now, &is_ended, identity),
             Token::Ticker => self.tick(now, &is_ended, identity),
@@ -111,8 +126,7 @@ impl Setup {
     }
 
     fn refuse_held(&mut self, link: Link) {
-        let of_link = |incoming: &Incoming| incoming.held().map(Link::of) == Some(link);
-        for held in self.incoming.which(of_link) {
+        for held in self.incoming.which(|one| one.is_of(link, true)) {
             self.refuse(held, Some(Refusal::Known));
         }
     }
@@ -147,9 +161,6 @@ impl Setup {
         identity.ticker.clear();
         self.listener
             .resume(&identity.poller, Token::Listener.bits());
-        for number in self.incoming.which(|incoming| incoming.is_late(now)) {
-            self.incoming.remove(number);
-        }
         for number in self.attempts.which(|_| true) {
             self.step_attempt(number, now, identity);
         }
@@ -161,7 +172,7 @@ impl Setup {
     }
 
     fn tick_if_needed(&mut self, identity: &Identity) {
-        let needed = self.listener.is_paused() || self.pending() != 0;
+        let needed = self.listener.is_paused() || self.dials.len() != 0;
         if needed != self.is_ticking {
             self.is_ticking = needed;
             identity

@@ -244,10 +244,11 @@ impl Shared {
     fn handle(&self, tokens: Vec<Token>) {
         let is_ended = |peer| self.endings.find(peer).is_some();
         let mut setup = self.setup.enter();
+        let now = Instant::now();
         for token in tokens {
             match token {
                 Token::Bell => self.bell.clear(),
-                other => setup.handle(other, is_ended, &self.identity),
+                other => setup.handle(other, now, is_ended, &self.identity),
             }
         }
         let outcomes = setup.take_outcomes();

@@ -6,21 +6,22 @@
 
 use std::time::{Duration, Instant};
 
+use weft_transport::progress_clock::ProgressClock;
+
 /// Of one connection.
 #[derive(Default)]
 pub struct Silence {
     /// Since when something is without an answer, and nothing was heard.
     since: Option<Instant>,
-    looked: Option<Instant>,
+    clock: ProgressClock,
 }
 
 impl Silence {
     /// Whether the other end's host has been silent for `limit` by `now`. If something is without an answer, `heard` is how long ago the host
-    /// was last heard of; what was sent is no older than the first look that knows of it. Looks far from each other know nothing of what
-    /// was sent and answered between them, so that the later one begins anew.
+    /// was last heard of; what was sent is no older than the first look that knows of it. Nobody knows what was sent and answered in
+    /// a gap between two looks, so that the later one begins anew.
     pub fn lasts(&mut self, limit: Duration, now: Instant, heard: Option<Duration>) -> bool {
-        let looked = self.looked.replace(now);
-        if looked.is_some_and(|looked| now.duration_since(looked) > limit / 2) {
+        if self.clock.look(limit, now) {
             self.since = None;
         }
         self.since = heard.map(|ago| {
@@ -30,6 +31,11 @@ impl Silence {
         });
         self.since
             .is_some_and(|since| now.duration_since(since) >= limit)
+    }
+
+    /// Whether something was without an answer when it was last looked.
+    pub fn is_any(&self) -> bool {
+        self.since.is_some()
     }
 }
 

@@ -30,6 +30,7 @@ mod exposed;
 pub mod faulty;
 pub mod loopback;
 mod parts;
+pub mod progress_clock;
 pub mod tracer;
 pub mod watching;
 

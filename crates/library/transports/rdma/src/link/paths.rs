@@ -108,7 +108,7 @@ impl Link {
     pub fn look(&mut self) {
         self.is_open = self.path.is_open();
         if self.is_open {
-            self.waits_since = None;
+            self.waits = None;
         }
     }
 

@@ -5,9 +5,10 @@
 //! that it has had; reads and accesses in the pieces that were not done. What had come by the path before it failed, and was answered by the adapter, is
 //! taken first: a queue pair of it that receives goes only once the completion queue has been emptied since.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weft_transport::endings::lost;
+use weft_transport::progress_clock::ProgressClock;
 
 use super::{Links, PATIENCE, name};
 use crate::frame::Kind;
@@ -54,7 +55,7 @@ impl Links {
             there.say(Kind::Down, [place as u64, 0]);
         }
         if !there.is_open {
-            there.waits_since = Some(Instant::now());
+            there.waits = Some(ProgressClock::default());
         }
         let is_open = there.is_open;
         self.counts().failovers.add(1);
@@ -171,18 +172,19 @@ impl Links {
             };
             let is_wanted = there.has_queued() || self.waiting.contains(&there.peer);
             if there.others.is_empty() || there.is_open || !is_wanted {
-                there.waits_since = None;
+                there.waits = None;
                 continue;
             }
-            let since = *there.waits_since.get_or_insert(now);
-            let waited = now.duration_since(since);
-            if there.has_open_beside() && waited >= PATIENCE {
+            let timeout = self.shared.identity.timeout;
+            let waits = there.waits.get_or_insert_default();
+            waits.look_at_one_try(timeout.unwrap_or(Duration::MAX), now);
+            let is_over = timeout.is_some_and(|timeout| waits.is_over(timeout));
+            if waits.time() >= PATIENCE && there.has_open_beside() {
                 self.leave_path(link);
                 continue;
             }
             let has_failed = there.others.iter().any(|path| path.is_down);
-            let timeout = self.shared.identity.timeout;
-            if has_failed && timeout.is_some_and(|timeout| waited >= timeout) {
+            if has_failed && is_over {
                 let peer = there.peer;
                 let why = "the one way to it has failed, and there has been no other in time";
                 self.lose(peer, lost(peer, why), true);

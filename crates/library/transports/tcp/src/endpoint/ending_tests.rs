@@ -76,7 +76,11 @@ fn the_wrong_ones_are_refused() {
     let challenged = answer(&mut b, &good.put(&card.key));
     assert!(matches!(challenged, Some(Reply::Challenge { .. })));
     // Whoever says a proof that is none has heard an earlier handshake at best.
-    let mut replayed = good.put(&card.key).to_vec();
+    let another = Hello {
+        nonce: [4; 16],
+        ..good
+    };
+    let mut replayed = another.put(&card.key).to_vec();
     replayed.extend([7; 32]);
     let reply = answer(&mut b, &replayed);
     assert!(matches!(reply, Some(Reply::Challenge { .. })));
@@ -97,15 +101,9 @@ fn a_crowd_of_strangers_takes_bounded_room_and_blocks_nobody() {
     );
     assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
     turn(&mut [&mut a, &mut b], |all| all[0].log.writable == [1]);
-    // Those that say nothing are dropped in the end.
-    let begin = Instant::now();
-    while b.fabric.pending() != 0 {
-        b.poll();
-        std::thread::sleep(Duration::from_millis(1));
-        assert!(begin.elapsed() < Duration::from_secs(20));
-    }
-    for stream in &mut crowd {
-        assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    // Those that went were the oldest.
+    for stream in &mut crowd[..300 - 256] {
+        assert!(matches!(stream.read(&mut [0]), Ok(0)));
     }
 }
 

@@ -7,13 +7,22 @@ use weft_transport::Peer;
 
 use super::Setup;
 use crate::accepting::{self, Incoming};
-use crate::handshake::{Hello, Refusal, Reply};
+use crate::handshake::{Hello, Purpose, Refusal, Reply};
 use crate::identity::{Identity, Link};
+use crate::slab::Slab;
 use crate::system::Interest;
 use crate::token::Token;
 
-/// Connections of strangers that are kept at once.
-const MOST_INCOMING: usize = 256;
+/// Connections that are kept of those who have not said who they are. Where one more comes the oldest goes: a process that has begun it, and computed
+/// since, begins it again.
+const MOST_STRANGERS: usize = 256;
+
+fn drop_oldest_stranger(incoming: &mut Slab<Incoming>) -> bool {
+    let strangers = incoming.iter().filter(|(_, one)| one.is_stranger());
+    let oldest = strangers.min_by_key(|(_, one)| one.begun());
+    let oldest = oldest.map(|(number, _)| number);
+    oldest.is_some_and(|number| incoming.remove(number).is_some())
+}
 
 impl Setup {
     /// Accepts who has connected.
@@ -25,8 +34,13 @@ impl Setup {
     ) {
         let mut accepted = Vec::new();
         let token = Token::Listener.bits();
-        self.listener
-            .accept(&identity.poller, token, |socket| accepted.push(socket));
+        let Setup {
+            listener, incoming, ..
+        } = self;
+        let make_room = || drop_oldest_stranger(incoming);
+        listener.accept(&identity.poller, token, make_room, |socket| {
+            accepted.push(socket);
+        });
         for socket in accepted {
             self.watch_incoming(socket, now, is_ended, identity);
         }
@@ -39,10 +53,12 @@ impl Setup {
         is_ended: &impl Fn(Peer) -> bool,
         identity: &Identity,
     ) {
-        if self.incoming.len() >= MOST_INCOMING && !self.drop_oldest_stranger() {
-            return;
+        let strangers = self.incoming.iter().filter(|(_, one)| one.is_stranger());
+        if strangers.count() >= MOST_STRANGERS {
+            drop_oldest_stranger(&mut self.incoming);
         }
-        if socket.set_nonblocking(true).is_err() {
+        let is_tuned = identity.tune(&socket, Purpose::Packets).is_ok();
+        if !is_tuned || socket.set_nonblocking(true).is_err() {
             return;
         }
         let number = self.incoming.insert(Incoming::new(socket, now));
@@ -52,13 +68,6 @@ impl Setup {
             Ok(()) => self.step_incoming(number, is_ended, identity),
             Err(_) => self.refuse(number, None),
         }
-    }
-
-    fn drop_oldest_stranger(&mut self) -> bool {
-        let strangers = self.incoming.iter().filter(|(_, one)| one.is_stranger());
-        let oldest = strangers.min_by_key(|(_, one)| one.begun());
-        let oldest = oldest.map(|(number, _)| number);
-        oldest.is_some_and(|number| self.incoming.remove(number).is_some())
     }
 
     pub(super) fn step_incoming(
@@ -73,7 +82,52 @@ impl Setup {
         match incoming.step(identity) {
             accepting::Step::Waits => {}
             accepting::Step::Over(refusal) => self.refuse(number, refusal),
+            accepting::Step::Claims(hello) => self.claimed(number, hello, is_ended, identity),
             accepting::Step::Proven(hello) => self.proven(number, hello, is_ended, identity),
+        }
+    }
+
+    /// Why this process has no such connection made to it, if it has not.
+    fn refuses(
+        &self,
+        link: Link,
+        is_ended: &impl Fn(Peer) -> bool,
+        identity: &Identity,
+    ) -> Option<Refusal> {
+        if is_ended(link.peer) {
+            return Some(Refusal::Ended);
+        }
+        if self.stand.contains(&link) {
+            return Some(Refusal::Known);
+        }
+        let is_mine = link.purpose.is_stripe() && identity.rank < link.peer;
+        is_mine.then_some(Refusal::Malformed)
+    }
+
+    /// Somebody has said the hello of a process of this job: rule 3.
+    fn claimed(
+        &mut self,
+        number: usize,
+        hello: Hello,
+        is_ended: &impl Fn(Peer) -> bool,
+        identity: &Identity,
+    ) {
+        let link = Link::of(&hello);
+        if let Some(refusal) = self.refuses(link, is_ended, identity) {
+            return self.refuse(number, Some(refusal));
+        }
+        let earlier = self.incoming.which(|one| one.is_of(link, false));
+        for other in earlier.into_iter().filter(|&other| other != number) {
+            let claim = self.incoming.at(other).and_then(Incoming::claim);
+            if claim == Some(&hello) {
+                return self.refuse(number, Some(Refusal::Known));
+            }
+            self.refuse(other, None);
+        }
+        let incoming = self.incoming.at_mut(number).expect("it has just claimed");
+        match incoming.challenge(hello, identity) {
+            Ok(()) => self.step_incoming(number, is_ended, identity),
+            Err(()) => self.refuse(number, None),
         }
     }
 
@@ -86,17 +140,15 @@ impl Setup {
         identity: &Identity,
     ) {
         let link = Link::of(&hello);
-        if is_ended(hello.from) {
-            return self.refuse(number, Some(Refusal::Ended));
-        }
-        if self.stand.contains(&link) {
-            return self.refuse(number, Some(Refusal::Known));
-        }
-        if link.purpose.is_stripe() && identity.rank < hello.from {
-            return self.refuse(number, Some(Refusal::Malformed));
+        if let Some(refusal) = self.refuses(link, is_ended, identity) {
+            return self.refuse(number, Some(refusal));
         }
         match self.dial_of(link) {
             Some(_) if identity.rank < hello.from => {
+                // Of two that it has proved to have begun it has given up the first.
+                for held in self.incoming.which(|one| one.is_of(link, true)) {
+                    self.refuse(held, None);
+                }
                 let incoming = self.incoming.at_mut(number).expect("just proven");
                 incoming.hold(hello);
             }

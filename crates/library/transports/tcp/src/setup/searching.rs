@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use super::{Outcome, Setup};
-use crate::accepting::Incoming;
-use crate::dialing::{self, Attempt, Search};
+use crate::dialing::{self, Attempt, Search, UnderWay};
 use crate::identity::{Identity, Link};
 use crate::system::Interest;
 use crate::token::Token;
@@ -14,7 +13,7 @@ impl Setup {
     /// Tries the peer's next address, if it is time.
     pub(super) fn search(&mut self, number: usize, now: Instant, identity: &Identity) {
         loop {
-            let under_way = self.attempts.which(|attempt| attempt.dial == number).len();
+            let under_way = self.under_way(number);
             let Some(dial) = self.dials.at_mut(number) else {
                 return;
             };
@@ -25,11 +24,20 @@ impl Setup {
                     self.drop_dial(number);
                     return self.give_up(link, why, identity);
                 }
-                Search::Try(address) => match Attempt::begin(number, address, dial.source, now) {
+                Search::Try(address) => match Attempt::begin(number, address, dial.source) {
                     Ok(attempt) => self.watch_attempt(attempt, now, identity),
                     Err(error) => dial.failed(address, error.into()),
                 },
             }
+        }
+    }
+
+    fn under_way(&self, dial: usize) -> UnderWay {
+        let attempts = self.attempts.which(|attempt| attempt.dial == dial);
+        let is_answered = |&one: &usize| self.attempts.at(one).is_some_and(Attempt::is_answered);
+        UnderWay {
+            attempts: attempts.len(),
+            is_answered: attempts.iter().any(is_answered),
         }
     }
 
@@ -87,8 +95,8 @@ impl Setup {
 
     /// There is no way: unless the peer has found one.
     fn give_up(&mut self, link: Link, why: String, identity: &Identity) {
-        let of_link = |incoming: &Incoming| incoming.held().map(Link::of) == Some(link);
-        let held = self.incoming.which(of_link).first().copied();
+        let held = self.incoming.which(|one| one.is_of(link, true));
+        let held = held.first().copied();
         let is_held = held.is_some_and(|held| self.admit(held, link, identity));
         // Without a further interface messages go by the first.
         if !is_held && !link.purpose.is_stripe() {
