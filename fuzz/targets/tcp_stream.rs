@@ -2,7 +2,7 @@
 //! memory beside the targets is not touched, and what is kept has a bound.
 //!
 //! The input begins with a byte that says whether it is a handshake; else it is a list of steps: bytes come on one of the
-//! connections, a transfer is taken up, one is opened, and perhaps is under way in stripes.
+//! connections, a transfer is taken up, one is opened, and perhaps is under way in stripes, or the newest is taken back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -66,6 +66,10 @@ fuzz_target!(|data: &[u8]| {
                 let target = Memory::contiguous(places[begin..].as_mut_ptr(), room);
                 // SAFETY: of memory that outlives the streams, each time another part of it.
                 unsafe { streams.take_up(words, bytes, target) }.map_err(str::to_owned)
+            }
+            3 if step % 16 == 7 => {
+                streams.cancel();
+                Ok(())
             }
             _ => {
                 let bytes = (input.number(3) as usize).min(SOURCE.len());

@@ -8,6 +8,10 @@
 //!    and while its first bytes are still being written there, its receiver reads them already.
 //! 3. Where there are connections by several interfaces, what is left of a long transfer goes over all of them (`stripes`).
 //! 4. A transfer that is taken back keeps its credit out until the receiver has dropped the prefix.
+//!
+//! So what is unasked is, at all times, the prefixes that wait for their RTS, those that wait for a CTS, and what a credit may come for
+//! (`owed`): whole prefixes that have left, and those of transfers that were taken back. A receiver that tells of any of it twice breaks
+//! the rules.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSlice;
@@ -65,6 +69,8 @@ pub struct Sending {
     transfers: BTreeMap<u64, Transfer>,
     /// Bytes on the way unasked (rule 1).
     unasked: usize,
+    /// Of these, those that a credit may come for.
+    owed: usize,
     /// Transfers that wait for their RTS (rule 2).
     behind: Vec<u64>,
     remembered: VecDeque<Remembered>,
@@ -80,6 +86,11 @@ impl Sending {
 
     pub fn count(&self) -> usize {
         self.transfers.len()
+    }
+
+    #[cfg(test)]
+    pub fn unasked_bytes(&self) -> usize {
+        self.unasked
     }
 
     pub fn has_done(&self) -> bool {
@@ -141,6 +152,9 @@ impl Sending {
         for id in self.behind.drain(..) {
             let transfer = &self.transfers[&id];
             has_bulk |= transfer.way == Way::Bulk;
+            if transfer.end.is_some() {
+                self.owed += transfer.prefix;
+            }
             let out = match transfer.way {
                 Way::Lane => &mut *lane,
                 Way::Bulk => &mut *bulk,
@@ -160,8 +174,9 @@ impl Sending {
         lane: &mut Outgoing,
         bulk: &mut Outgoing,
     ) -> Result<Way, Malformed> {
+        let is_told = !self.behind.contains(&id);
         let transfer = self.transfers.get_mut(&id);
-        let transfer = transfer.filter(|transfer| transfer.end.is_none());
+        let transfer = transfer.filter(|transfer| transfer.end.is_none() && is_told);
         let transfer = transfer.ok_or(Malformed("a CTS for no transfer"))?;
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
         if wanted > transfer.source.bytes() {
@@ -205,8 +220,9 @@ impl Sending {
 
     pub fn credit(&mut self, bytes: u64) -> Result<(), Malformed> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let left = self.unasked.checked_sub(bytes);
-        self.unasked = left.ok_or(Malformed("credit for more than was sent"))?;
+        let left = self.owed.checked_sub(bytes);
+        self.owed = left.ok_or(Malformed("credit for more than was sent"))?;
+        self.unasked -= bytes;
         Ok(())
     }
 
@@ -230,7 +246,7 @@ impl Sending {
             let one = self.remembered.remove(index)?;
             return Some((one.id, one.prefix));
         };
-        let prefix = transfer.prefix;
+        let (prefix, is_asked) = (transfer.prefix, transfer.end.is_some());
         outs.for_each(|out| out.keep_copy(id, self));
         self.transfers.remove(&id);
         // Only a receiver that lies has taken it up before.
@@ -240,6 +256,9 @@ impl Sending {
         if self.behind.len() != waiting {
             self.unasked -= prefix;
             return None;
+        }
+        if !is_asked {
+            self.owed += prefix;
         }
         (prefix != 0).then_some((id, prefix))
     }

@@ -224,3 +224,74 @@ fn the_handshake_reads_what_it_writes() {
     handshake(b"tcp1:7:000102030405060708090a0b0c0d0e0f:10.0.0.1");
     handshake(&[0; 200]);
 }
+
+/// What a receiver may say of a transfer, again and again, in any order, of transfers that were told to it and of others. What is on the way
+/// unasked is, at all times, what no word of its has been believed about.
+#[test]
+fn credit_is_given_once() {
+    let mut data = vec![1; 2 << 20];
+    let bytes = data.len();
+    let mut lies = |words: &[(Kind, [u64; 2])], is_told: bool| {
+        let mut streams = Streams::default();
+        let mut log = Log::default();
+        let source = memory(&mut data);
+        let sending = &mut streams.link.sending;
+        let [id, _, prefix, _] = match is_told {
+            // SAFETY: the memory lives longer than the streams.
+            true => unsafe { streams.open(source) }.0,
+            // SAFETY: likewise.
+            false => sending.open(unsafe { Source::new(source) }, 1).0,
+        };
+        assert!(prefix > 0 && prefix < bytes as u64);
+        let say = |&(kind, [first, second]): &(Kind, [u64; 2])| {
+            let first = if kind == Kind::Credit {
+                prefix
+            } else {
+                id + first
+            };
+            let head = Head::new(kind, 0, [first, second]).put();
+            streams.feed(Connection::Packets, &head, &mut log)
+        };
+        words.iter().try_for_each(say)
+    };
+    let (cts, credit) = ((Kind::Cts, [0, bytes as u64]), (Kind::Credit, [0, 0]));
+    assert_eq!(lies(&[cts], true), Ok(()));
+    for words in [&[credit, cts][..], &[cts, credit], &[cts, cts], &[credit]] {
+        assert!(lies(words, true).is_err(), "{words:?}");
+    }
+    // The receiver cannot know of it.
+    for words in [&[cts][..], &[credit]] {
+        assert!(lies(words, false).is_err(), "{words:?}");
+    }
+}
+
+/// The same by chance, with transfers that are taken back: nothing overflows, and the bound holds.
+#[test]
+fn whatever_a_receiver_says_what_is_unasked_has_its_bound() {
+    let mut data = vec![1; 2 << 20];
+    for seed in 1..200 {
+        let (mut random, mut streams, mut log) = (Random(seed), Streams::default(), Log::default());
+        let mut ended = false;
+        while !ended {
+            let bytes = 1 + random.below(data.len() as u64);
+            let kind = [Kind::Cts, Kind::Credit, Kind::Whole][random.below(3) as usize];
+            let words = match kind {
+                Kind::Credit => [random.below(300 << 10), 0],
+                _ => [random.below(20), random.below(bytes)],
+            };
+            match random.below(4) {
+                0 => streams.cancel(),
+                1 | 2 => {
+                    let source = memory(&mut data[..bytes as usize]);
+                    // SAFETY: the memory lives longer than the streams.
+                    unsafe { streams.open(source) };
+                }
+                _ => {
+                    let head = Head::new(kind, 0, words).put();
+                    ended = streams.feed(Connection::Packets, &head, &mut log).is_err();
+                }
+            }
+            assert!(streams.link.sending.unasked_bytes() <= crate::sending::UNASKED_BYTES);
+        }
+    }
+}
