@@ -19,9 +19,11 @@ PYTHON = "py3-none"
 NEWEST_GLIBC = (2, 28)
 LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 LEFT_OUT = (MANIFEST, "share/doc/")
-MPIRUN = """\
+# The other names of mpiexec: a wheel holds no links.
+LAUNCHERS = {"bin/mpirun", "bin/mpiexec.hydra"}
+LAUNCHER = """\
 #!/bin/sh
-# mpirun is mpiexec, which lies beside it.
+# Another name of mpiexec, which lies beside it.
 self=$(readlink -f -- "$0") && exec "${self%/*}/mpiexec" "$@"
 """
 METADATA = """\
@@ -87,8 +89,8 @@ def files(tree, folder):
             continue
         file = tree.prefix / path
         mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
-        if path == "bin/mpirun":
-            contents = MPIRUN.encode()
+        if path in LAUNCHERS:
+            contents = LAUNCHER.encode()
         elif file.is_symlink() and file.suffix == ".so":
             contents, mode = f"INPUT({file.readlink()})\n".encode(), 0o644
         else:

@@ -26,7 +26,7 @@ check() { # WHAT COMMAND...
 }
 
 complete() {
-    for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/weft include/mpi.h include/mpi_fortran.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
+    for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/mpiexec.hydra bin/weft include/mpi.h include/mpi_fortran.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
         lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 include/fortran/mpi_f08.f90 \
         lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
         include/softrdma.h share/weft/bench/bench.h; do

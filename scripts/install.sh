@@ -74,7 +74,10 @@ put_object "$built/libibverbs.so" lib/softrdma/libibverbs.so.1
 put_object "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
 put_object "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
 put_object "$built/mpiexec" bin/mpiexec
-link mpiexec bin/mpirun
+# mpiexec.hydra is what scripts for MPICH and Intel MPI call. Names with another library's in them, as orterun, are left to that library.
+for name in mpirun mpiexec.hydra; do
+    link mpiexec "bin/$name"
+done
 put_object "$built/weft" bin/weft
 fill mpicc.in bin/mpicc 755 CC
 fill mpicc.in bin/mpicxx 755 CXX

@@ -44,7 +44,7 @@ class Shop:
         return self.packages[name]
 
     def compile_and_run(self, binaries, scratch):
-        """Each wrapper that has a compiler compiles a program, and both names of the launcher run it."""
+        """Each wrapper that has a compiler compiles a program, and all names of the launcher run it."""
         # Of the modules' cache, nothing stays.
         environment = {"XDG_CACHE_HOME": str(scratch / "cache")}
         tried = [wrapper for wrapper in PROGRAMS if shutil.which(COMPILERS[wrapper])]
@@ -52,7 +52,7 @@ class Shop:
         for wrapper in tried:
             program = scratch / wrapper
             output_of([binaries / wrapper, EXAMPLES / PROGRAMS[wrapper], "-o", program], environment=environment, cwd=scratch)
-            for launcher in ("mpiexec", "mpirun"):
+            for launcher in ("mpiexec", "mpirun", "mpiexec.hydra"):
                 output_of([binaries / launcher, "-n", "2", program], environment=environment, cwd=scratch)
 
     def names(self, folder):
