@@ -33,12 +33,13 @@ complete() {
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }
-# No object holds what only debuggers read, and each one's own lies beside it.
+# No object holds what only debuggers read, but for mpiexec's process table, and each one's own lies beside it.
 stripped() {
     for object in lib/libmpi_abi.so.1 lib/libmpifort_abi.so.1 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 \
         lib/softrdma/libsoftrdma_preload.so bin/mpiexec bin/weft; do
         symbols=$1/${object%/*}/.debug/${object##*/}.debug
-        readelf -SW "$1/$object" >"$scratch/sections" && ! grep -E '\.symtab|\.debug_info' "$scratch/sections" &&
+        readelf -SW "$1/$object" >"$scratch/sections" && ! grep -F .debug_info "$scratch/sections" &&
+            ! nm "$1/$object" 2>"$scratch/none" | grep -v ' MPIR_' &&
             readelf -SW "$symbols" | grep -q '\.debug_info' && readelf -p .gnu_debuglink "$1/$object" | grep -F "${symbols##*/}" &&
             [ "$(readelf -n "$1/$object" | grep 'Build ID')" = "$(readelf -n "$symbols" | grep 'Build ID')" ] ||
             { echo "$object"; return 1; }

@@ -28,11 +28,12 @@ put() {
 }
 
 # put_object FILE PATH: a library or program without the symbols that only debuggers read. Those lie beside it in the folder
-# .debug, where gdb, valgrind, perf and Rust's own backtraces look for them.
+# .debug, where gdb, valgrind, perf and Rust's own backtraces look for them. mpiexec keeps those of its process table, which
+# parallel debuggers look for.
 put_object() {
     name=${2##*/}
     objcopy --only-keep-debug --compress-debug-sections "$1" "$scratch/$name.debug"
-    objcopy --strip-unneeded --add-gnu-debuglink="$scratch/$name.debug" "$1" "$scratch/$name"
+    objcopy --wildcard --strip-unneeded --keep-symbol='MPIR_*' --add-gnu-debuglink="$scratch/$name.debug" "$1" "$scratch/$name"
     put 644 "$scratch/$name.debug" "${2%/*}/.debug/$name.debug"
     put 755 "$scratch/$name" "$2"
 }

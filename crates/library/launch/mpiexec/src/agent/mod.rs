@@ -21,4 +21,4 @@ pub use down::{Down, Part, Start, WINDOW_BYTES};
 pub use frame::{ALL_HOSTS, Decoder, Frame, encode as encode_frame};
 pub use launcher::{AGENT_OPTION, Way};
 pub use link::{Arrived, Link};
-pub use up::{Failure, Origin, Up};
+pub use up::{Described, Failure, Origin, Up};

@@ -1,6 +1,7 @@
 //! What agents tell mpiexec.
 
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 
 /// From agents to mpiexec.
 #[derive(Debug, Serialize, Deserialize)]
@@ -8,6 +9,8 @@ pub enum Up {
     /// The ranks have been started.
     Started,
     Failure(Failure),
+    /// The processes of this host's ranks: as started, and once all have called MPI_Init.
+    Processes(Vec<Described>),
     /// A failure that does not end the job.
     Note {
         code: i32,
@@ -42,6 +45,9 @@ pub enum Up {
     /// All ranks have ended, and their output has been sent.
     Done,
 }
+
+/// A rank's process and program.
+pub type Described = (u32, i32, OsString);
 
 /// Why the job is to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

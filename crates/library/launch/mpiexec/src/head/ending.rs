@@ -4,6 +4,7 @@ use super::{GIVE_UP_TIME, Head};
 use crate::agent::{ALL_HOSTS, Down};
 use crate::message::{clip, say};
 use crate::supervise::{GRACE_TIME, Phase, REPORT_TIME, TIMEOUT_EXIT_CODE};
+use crate::sys;
 use std::time::Instant;
 
 impl Head<'_> {
@@ -56,6 +57,7 @@ impl Head<'_> {
         self.failure = None;
         say(&clip(&format!("mpiexec: {text}")));
         self.ending.record(code as u8);
+        sys::tell_aborting(text);
         self.enter(Phase::Terminating(Instant::now() + GRACE_TIME));
     }
 

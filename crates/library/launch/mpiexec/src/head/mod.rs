@@ -22,7 +22,7 @@ use crate::layout::Layout;
 use crate::message::say;
 use crate::source::Source;
 use crate::supervise::{Ending, GRACE_TIME, Own, SIGNALS_READ, UNREAD};
-use crate::sys::{self, Epoll, Interest, SignalReader, Watchdog};
+use crate::sys::{self, Epoll, Interest, ProcessTable, SignalReader, Watchdog};
 use input::Input;
 use output::Output;
 use std::ffi::OsStr;
@@ -40,6 +40,8 @@ const GIVE_UP_TIME: Duration = Duration::from_secs(5);
 const FAREWELL_TIME: Duration = Duration::from_secs(4);
 /// For what agents on this machine leave behind when they are killed.
 const ORPHANS_TIME: Duration = Duration::from_secs(1);
+/// In place of --host-timeout under a debugger, which may stop mpiexec for long: a year.
+const DEBUGGER_TIME: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Descriptors that mpiexec has open besides those of agents and of ranks' files.
 const OWN_DESCRIPTORS: u64 = 256;
 
@@ -66,6 +68,9 @@ pub struct Head<'a> {
     silent_reports: usize,
     any_reports: bool,
     has_told_gone: bool,
+    /// For debuggers.
+    table: ProcessTable,
+    has_told_spawned: bool,
 }
 
 #[derive(Clone, Default)]
@@ -91,7 +96,10 @@ pub fn run(job: &Job, layout: &Layout, orders: &Orders, own: &Own) -> Result<u8,
         orders,
         way: &way,
         launch_timeout: job.hosts.launch_timeout,
-        host_timeout: job.hosts.host_timeout,
+        host_timeout: match sys::is_debugged() {
+            true => DEBUGGER_TIME,
+            false => job.hosts.host_timeout,
+        },
     };
     let mut head = Head::new(&settings, layout, own, signals)?;
     head.start(&settings)?;
@@ -159,6 +167,8 @@ impl<'a> Head<'a> {
             silent_reports: 0,
             any_reports: false,
             has_told_gone: false,
+            table: ProcessTable::new(settings.orders.size),
+            has_told_spawned: false,
         })
     }
 

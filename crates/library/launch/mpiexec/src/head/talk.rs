@@ -4,6 +4,7 @@ use super::{CAUSE_TIME, Head, LOST_PEER_TIME};
 use crate::agent::{self, ALL_HOSTS, Down, Event, Failure, Frame, Origin, Up};
 use crate::message::{clip, say};
 use crate::supervise::{GRACE_TIME, Phase};
+use crate::sys::{self, Process};
 use std::io;
 use std::time::Instant;
 
@@ -39,6 +40,12 @@ impl Head<'_> {
         match up {
             Up::Started => self.hosts[host as usize].has_started = true,
             Up::Failure(failure) => self.consider(failure),
+            Up::Processes(described) => {
+                for (rank, pid, program) in described {
+                    let host = self.layout.hosts[host as usize].name.clone();
+                    self.table.set(rank, Process { host, program, pid });
+                }
+            }
             Up::Note { code, text } => {
                 if self.ending.phase() == Phase::Running {
                     say(&clip(&format!("mpiexec: {text}")));
@@ -51,6 +58,10 @@ impl Head<'_> {
                 .for_each(|(key, value)| self.store.put(key, value)),
             Up::Fence => {
                 if let Some(changed) = self.store.join(host) {
+                    // The first fence is MPI_Init's, which no rank leaves before the release.
+                    if !std::mem::replace(&mut self.has_told_spawned, true) {
+                        sys::tell_spawned();
+                    }
                     self.children
                         .send(ALL_HOSTS, &Down::Release { changed }, &self.epoll);
                 }

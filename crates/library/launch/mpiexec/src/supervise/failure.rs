@@ -6,6 +6,7 @@ use super::rank::Rank;
 use super::supervisor::Supervisor;
 use crate::agent::{Failure, Origin, Up};
 use crate::message::{clip, say};
+use crate::sys;
 use std::time::Instant;
 
 impl Supervisor<'_> {
@@ -27,6 +28,7 @@ impl Supervisor<'_> {
             Some(upward) => upward.fail(failure, &self.epoll),
             None => {
                 self.note_failure(failure.code, &failure.text);
+                sys::tell_aborting(&failure.text);
                 self.enter(Phase::Terminating(Instant::now() + GRACE_TIME));
             }
         }

@@ -19,6 +19,7 @@
 //! be that end's consequence: it waits until the other's end is known (*abort* below).
 
 mod connection;
+mod debugger;
 mod ending;
 mod failure;
 mod files;

@@ -53,7 +53,7 @@ impl Rank {
 }
 
 /// This host's name, from the kernel and not from the network.
-fn host() -> &'static str {
+pub fn host() -> &'static str {
     static HOST: OnceLock<String> = OnceLock::new();
     HOST.get_or_init(|| {
         let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -13,7 +13,9 @@ use crate::environment::{self, RankPlace};
 use crate::plan::{Application, Plan};
 use crate::pmi::{self, Server};
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest, Launch, SignalReader, Spawner, StartFailure, Step};
+use crate::sys::{
+    self, Epoll, Interest, Launch, ProcessTable, SignalReader, Spawner, StartFailure, Step,
+};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -71,6 +73,8 @@ impl<'a> Supervisor<'a> {
             reader_until: None,
             losses: Vec::new(),
             abort: None,
+            table: ProcessTable::new(if is_agent { 0 } else { orders.size }),
+            has_told_spawned: false,
             upward: None,
         })
     }
@@ -92,6 +96,7 @@ impl<'a> Supervisor<'a> {
             self.verbose(&format!("rank {number} is process {}", rank.pid));
             self.ranks.push(rank);
         }
+        self.tell_processes();
         match &mut self.input {
             Some(input) if self.upward.is_none() => input
                 .begin(&self.epoll)

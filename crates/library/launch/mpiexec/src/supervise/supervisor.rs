@@ -8,7 +8,7 @@ use super::upward::Upward;
 use crate::assignment::Orders;
 use crate::plan::Plan;
 use crate::pmi::Server;
-use crate::sys::{Epoll, SignalReader, Spawner};
+use crate::sys::{Epoll, ProcessTable, SignalReader, Spawner};
 use std::time::{Duration, Instant};
 
 pub struct Supervisor<'a> {
@@ -31,6 +31,10 @@ pub struct Supervisor<'a> {
     /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
     pub losses: Vec<(u32, Instant)>,
     pub abort: Option<Abort>,
+    /// For debuggers; an agent's is empty.
+    pub table: ProcessTable,
+    /// A debugger has been told of all ranks, or mpiexec of this host's.
+    pub has_told_spawned: bool,
     /// Of an agent: the way to mpiexec.
     pub upward: Option<Upward>,
 }

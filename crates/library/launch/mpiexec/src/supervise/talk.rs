@@ -148,6 +148,7 @@ impl Supervisor<'_> {
         self.verbose(&format!(
             "rank {world} has called MPI_Init in process {pid}"
         ));
+        self.tell_process(number as usize);
     }
 
     pub(super) fn client_ended(&mut self, number: u32) {

@@ -4,6 +4,8 @@ mod epoll;
 mod errors;
 mod helper;
 mod interfaces;
+#[allow(non_upper_case_globals, non_snake_case)]
+mod mpir;
 mod process;
 mod signals;
 mod socket;
@@ -15,6 +17,7 @@ pub use epoll::{Epoll, Interest};
 pub use errors::explained;
 pub use helper::start_helper;
 pub use interfaces::interface_addresses;
+pub use mpir::{Process, ProcessTable, is_debugged, tell_aborting, tell_spawned};
 pub use process::{
     Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, close, is_always_ready,
     is_ending, kill, kill_group, open_pidfd, reap, set_nonblocking, stop_self,

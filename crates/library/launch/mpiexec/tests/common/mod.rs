@@ -200,6 +200,18 @@ impl Mpiexec {
         self
     }
 
+    /// mpiexec stops before its first instruction, for [`Running::held_at_start`].
+    pub fn traced(mut self) -> Mpiexec {
+        // SAFETY: between fork and exec, only a system call is made.
+        unsafe {
+            self.command.pre_exec(|| {
+                libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+                Ok(())
+            });
+        }
+        self
+    }
+
     /// Its output and error together, in place of being collected.
     pub fn both_to(mut self, writer: &PipeWriter) -> Mpiexec {
         self.command.stdout(writer.try_clone().expect("a copy"));
@@ -302,6 +314,27 @@ pub fn demand(condition: bool, words: &str) -> Result<(), String> {
 }
 
 impl Running {
+    /// Waits until it has stopped, where it is [`Mpiexec::traced`].
+    pub fn held_at_start<T>(&self, look: impl FnOnce(u32) -> T) -> T {
+        let pid = self.child.id();
+        let mut status = 0;
+        // SAFETY: the status is live; a child that has stopped is not taken by this.
+        let stopped = unsafe { libc::waitpid(pid as i32, &mut status, 0) };
+        assert!(stopped == pid as i32 && libc::WIFSTOPPED(status));
+        look(pid)
+    }
+
+    /// Lets it go on. From the thread that started it.
+    pub fn release(&self) {
+        // SAFETY: plain numbers.
+        let released = unsafe { libc::ptrace(libc::PTRACE_DETACH, self.child.id() as i32, 0, 0) };
+        assert_eq!(released, 0);
+    }
+
+    pub fn output_so_far(&self) -> String {
+        self.stdout.so_far()
+    }
+
     pub fn signal(&self, signal: i32) {
         // SAFETY: no pointers; the child has not been waited for.
         unsafe {
