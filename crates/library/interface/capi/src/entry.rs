@@ -8,7 +8,7 @@ use weft_abi::{
 };
 use weft_mpi::lifetime::raise;
 use weft_mpi::objects::handler::{Handler, Kind};
-use weft_mpi::process::phase::{Phase, phase};
+use weft_mpi::process::phase::{Phase, phase, world};
 use weft_mpi::{Class, CommId, FileId, SessionId, WindowId, error};
 
 use crate::{language, naming};
@@ -52,8 +52,9 @@ pub fn enter() -> Result<()> {
 #[cold]
 #[inline(never)]
 fn outside(phase: Phase) -> Error {
-    let what = match phase {
-        Phase::Before => "called before MPI_Init",
+    let what = match (phase, world()) {
+        (Phase::Before, _) => "called before MPI_Init or MPI_Session_init",
+        (_, Phase::Before) => "called after the last MPI_Session_finalize",
         _ => "called after MPI_Finalize",
     };
     Error::new(Class::Other, what)
