@@ -62,7 +62,7 @@ fn window_among(
     let owns: Vec<Own> = shms
         .iter()
         .map(|shm| {
-            let mut own = Own::new(shm, size, user_memory).unwrap();
+            let mut own = Own::new(shm, size, user_memory, 4096).unwrap();
             if !user_memory {
                 own.expose(words * 8).unwrap();
             }

@@ -31,22 +31,26 @@ pub struct Own {
     shm: Shm,
     control: Control,
     memory: Option<Exposed>,
+    /// What addresses of exposed memory are multiples of here, a power of two.
+    alignment: usize,
 }
 
 impl Own {
-    /// For a window of `size` processes, of memory that is the user's or not.
-    pub fn new(shm: &Shm, size: u32, user_memory: bool) -> io::Result<Own> {
+    /// For a window of `size` processes, of memory that is the user's or not; what is exposed begins here at a multiple
+    /// of `alignment`.
+    pub fn new(shm: &Shm, size: u32, user_memory: bool, alignment: usize) -> io::Result<Own> {
         let shape = Shape { size, user_memory };
         Ok(Own {
             shm: shm.clone(),
             control: Control::own(shm.expose(shape.bytes())?, shape),
             memory: None,
+            alignment,
         })
     }
 
     /// Memory of zeros for its part, or for all parts together.
     pub fn expose(&mut self, bytes: usize) -> io::Result<()> {
-        self.memory = Some(self.shm.expose(bytes)?);
+        self.memory = Some(self.shm.expose_aligned(bytes, self.alignment)?);
         Ok(())
     }
 
@@ -68,7 +72,10 @@ impl Own {
         patience: Patience,
     ) -> Result<Window, Fault> {
         let whole = match whole.filter(|_| me != 0) {
-            Some((offset, bytes)) => Some(self.shm.process(peers[0])?.map(offset, bytes)?),
+            Some((offset, bytes)) => {
+                let first = self.shm.process(peers[0])?;
+                Some(first.map_aligned(offset, bytes, self.alignment)?)
+            }
             None => None,
         };
         let control = Arc::new(self.control);

@@ -63,6 +63,19 @@ impl Process {
         self.neighbour.map(offset, bytes)
     }
 
+    /// As [`map`](Self::map), at an address here that is a multiple of `alignment`, a power of two.
+    pub fn map_aligned(
+        &self,
+        offset: u64,
+        bytes: usize,
+        alignment: usize,
+    ) -> Result<Mapping, Lost> {
+        let mut mapping = self.map(offset, bytes)?;
+        let aligned = mapping.align(alignment);
+        aligned.map_err(|error| self.lost(&format!("a mapping of {bytes} bytes: {error}")))?;
+        Ok(mapping)
+    }
+
     pub fn is_alive(&self) -> bool {
         self.neighbour.is_alive()
     }
@@ -149,6 +162,13 @@ impl Shm {
             offset,
             mapping,
         })
+    }
+
+    /// As [`expose`](Self::expose), at an address here that is a multiple of `alignment`, a power of two.
+    pub fn expose_aligned(&self, bytes: usize, alignment: usize) -> io::Result<Exposed> {
+        let mut exposed = self.expose(bytes)?;
+        exposed.mapping.align(alignment)?;
+        Ok(exposed)
     }
 
     /// As [`expose`](Self::expose), for memory that is given back by the process that uses it last ([`Mapping::empty`]). Where it lies

@@ -68,6 +68,42 @@ impl Mapping {
         self.bytes
     }
 
+    /// Moves to an address that is a multiple of `alignment`, a power of two. Nothing may point into it yet.
+    pub fn align(&mut self, alignment: usize) -> io::Result<()> {
+        if self.base.addr().is_multiple_of(alignment) {
+            return Ok(());
+        }
+        let bytes = self.bytes.next_multiple_of(PAGE);
+        let room = bytes
+            .checked_add(alignment)
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        let nothing = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: asks for a fresh range of addresses.
+        let range =
+            unsafe { libc::mmap(std::ptr::null_mut(), room, libc::PROT_NONE, nothing, -1, 0) };
+        if range == libc::MAP_FAILED {
+            return Err(named("mmap", io::Error::last_os_error()));
+        }
+        let before = range.cast::<u8>().align_offset(alignment);
+        let place = range.wrapping_byte_add(before);
+        let how = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        // SAFETY: this mapping, to addresses of the range that was just made; nobody uses either.
+        let moved = unsafe { libc::mremap(self.base.cast(), bytes, bytes, how, place) };
+        let failed = (moved == libc::MAP_FAILED).then(io::Error::last_os_error);
+        let kept = if failed.is_none() { bytes } else { 0 };
+        let after = place.wrapping_byte_add(kept);
+        // SAFETY: what is left of the range on both sides; a length of 0 is refused, and does nothing.
+        unsafe {
+            libc::munmap(range, before);
+            libc::munmap(after, room - before - kept);
+        }
+        if let Some(error) = failed {
+            return Err(named("mremap", error));
+        }
+        self.base = moved.cast();
+        Ok(())
+    }
+
     /// Has memory behind `bytes` from `at` on, or fails, as it always does on a kernel before 5.14.
     pub fn fill(&self, at: usize, bytes: usize) -> io::Result<()> {
         assert!(at.is_multiple_of(PAGE) && at + bytes <= self.bytes);
@@ -365,6 +401,25 @@ mod tests {
             mine.base().write_volatile(42);
             assert_eq!(theirs.base().read_volatile(), 42);
         }
+    }
+
+    #[test]
+    fn a_mapping_is_aligned_and_the_same_memory() {
+        let segment = Segment::create(PAGE).unwrap();
+        let (offset, mut mine) = segment.carve(3 * PAGE).unwrap();
+        let foreign = Foreign::open(std::process::id(), segment.memfd()).unwrap();
+        let theirs = foreign.map(offset, 3 * PAGE).unwrap();
+        for alignment in [1, PAGE, 2 * PAGE, 1 << 21] {
+            mine.align(alignment).unwrap();
+            assert!(mine.base().addr().is_multiple_of(alignment));
+            // SAFETY: both mappings are valid and this thread alone uses them.
+            unsafe {
+                mine.base().add(2 * PAGE).write_volatile(7);
+                assert_eq!(theirs.base().add(2 * PAGE).read_volatile(), 7);
+                theirs.base().add(2 * PAGE).write_volatile(0);
+            }
+        }
+        assert!(mine.align(1 << 62).is_err());
     }
 
     #[test]

@@ -12,27 +12,24 @@ use crate::objects::info;
 /// What was allocated and not freed, by address.
 static BLOCKS: LazyLock<Mutex<HashMap<usize, Vec<u8>>>> = LazyLock::new(Mutex::default);
 
-const ALIGNMENT: &CStr = c"mpi_minimum_memory_alignment";
+pub(crate) const ALIGNMENT: &CStr = c"mpi_minimum_memory_alignment";
 
 /// What the allocator of C gives.
 const LEAST_ALIGNMENT: usize = 16;
 
 /// The alignment that a hint asks for; what is no power of two is no value of it.
-fn alignment(info: Option<InfoId>) -> Result<usize> {
-    let Some(info) = info else {
-        return Ok(LEAST_ALIGNMENT);
-    };
+pub(crate) fn wanted_alignment(info: InfoId) -> Result<Option<usize>> {
     let text = info::value(info, ALIGNMENT)?;
     let wanted = text.and_then(|text| text.to_str().ok()?.parse::<usize>().ok());
-    let wanted = wanted.filter(|bytes| bytes.is_power_of_two());
-    Ok(wanted.unwrap_or(LEAST_ALIGNMENT).max(LEAST_ALIGNMENT))
+    Ok(wanted.filter(|bytes| bytes.is_power_of_two()))
 }
 
 /// `MPI_Alloc_mem`. Memory of no bytes has an address of its own too.
 pub fn allocate(bytes: i64, info: Option<InfoId>) -> Result<*mut u8> {
     let bytes = usize::try_from(bytes)
         .map_err(|_| argument(Class::Arg, "size", format_args!("{bytes} is negative")))?;
-    let alignment = alignment(info)?;
+    let wanted = info.map_or(Ok(None), wanted_alignment)?;
+    let alignment = wanted.unwrap_or(LEAST_ALIGNMENT).max(LEAST_ALIGNMENT);
     let mut block = Vec::new();
     let room = bytes.max(1).checked_add(alignment);
     let reserved = room.is_some_and(|room| block.try_reserve_exact(room).is_ok());

@@ -10,7 +10,7 @@ use weft_transport::{Allocation, Fabric};
 use super::errors::unreached;
 use super::far::{Far, Words, serve};
 use super::figures::{Figures, Flavor};
-use super::hints::Hints;
+use super::hints::{Hints, PAGE};
 use super::object::{self, Parts, Window, find, register, remove, share};
 use crate::collective::gather_words;
 use crate::constants::PROC_NULL;
@@ -59,10 +59,10 @@ impl Request {
 
     /// Memory of the network's for a part that is to be allocated, if there is any that its accesses reach with less work. Where other
     /// processes of this host have to reach the part as well, they share memory.
-    fn allocate(&self, comm: &Comm, near: usize) -> Option<Allocation> {
+    fn allocate(&self, comm: &Comm, near: usize, hints: &Hints) -> Option<Allocation> {
         let bytes = usize::try_from(self.size).ok().filter(|&bytes| bytes > 0)?;
         let is_apart = near == 1 && comm.hosts().is_some();
-        let may = is_apart && self.flavor == Flavor::Allocate;
+        let may = is_apart && self.flavor == Flavor::Allocate && hints.alignment <= PAGE;
         may.then(|| engine().fabric().allocate(comm.lane(), bytes))?
     }
 }
@@ -242,9 +242,9 @@ fn make_among(parent: &Comm, request: Request) -> Result<WindowId> {
 
 /// The memory of a new window, on this host and on others, and this process's address of its part.
 fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
-    let wishes = wishes(comm, request)?;
+    let mut wishes = wishes(comm, request)?;
     let near = near_ranks(comm);
-    let allocation = request.allocate(comm, near.len());
+    let allocation = request.allocate(comm, near.len(), &wishes.hints);
     let request = Request {
         base: allocation
             .as_ref()
@@ -274,6 +274,7 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
         Ok(Joined { rma, far, base })
     });
     let Joined { rma, far, base } = Joined::tell(joined, comm, request.size as usize)?;
+    wishes.hints.allocated_at(base);
     let parts = Parts {
         rma,
         far,
@@ -319,7 +320,9 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
 /// Gets what this process brings to the window.
 fn bring(comm: &Comm, request: Request, wishes: &Wishes, near: u32) -> Result<Own> {
     let fabric = engine().fabric().near();
-    let mut own = Own::new(fabric, near, request.is_user_memory()).map_err(no_memory)?;
+    let alignment = wishes.hints.alignment;
+    let own = Own::new(fabric, near, request.is_user_memory(), alignment);
+    let mut own = own.map_err(no_memory)?;
     let bytes = match (wishes.whole, comm.rank()) {
         (true, 0) => wishes.total(),
         (true, _) => 0,

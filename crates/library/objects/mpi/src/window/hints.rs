@@ -1,4 +1,5 @@
-//! Hints of windows (MPI-5.0 §12.2.1, §12.2.7). `alloc_shared_noncontig` decides where memory is; the others promise what this
+//! Hints of windows (MPI-5.0 §12.2.1, §12.2.7). `alloc_shared_noncontig` and
+//! `mpi_minimum_memory_alignment` decide where memory is; the others promise what this
 //! library need not know, and are kept for who asks.
 
 use std::ffi::CStr;
@@ -6,7 +7,7 @@ use std::ffi::CStr;
 use super::figures::Flavor;
 use crate::error::Result;
 use crate::handle::InfoId;
-use crate::objects::info;
+use crate::objects::{info, memory};
 
 /// What an access can be followed by out of order, if it is left out of `accumulate_ordering`.
 const ORDERINGS: [&str; 4] = ["rar", "raw", "war", "waw"];
@@ -22,7 +23,12 @@ pub struct Hints {
     same_disp_unit: bool,
     /// Whether the parts of shared memory need not follow each other.
     pub noncontiguous: bool,
+    /// What the address of the part is a multiple of, where the library allocates it: bytes, a power of two.
+    pub alignment: usize,
 }
+
+/// What pieces of shared memory have: a page of x86-64.
+pub const PAGE: usize = 4096;
 
 impl Default for Hints {
     fn default() -> Hints {
@@ -34,6 +40,7 @@ impl Default for Hints {
             same_size: false,
             same_disp_unit: false,
             noncontiguous: false,
+            alignment: PAGE,
         }
     }
 }
@@ -70,7 +77,17 @@ impl Hints {
         if let Some(bytes) = granularity.and_then(|text| text.parse().ok()) {
             self.accumulate_granularity = bytes;
         }
+        if let Some(wanted) = memory::wanted_alignment(info)? {
+            self.alignment = wanted.max(PAGE);
+        }
         Ok(())
+    }
+
+    /// Says how far memory at an address is aligned: parts that follow each other may be less than was asked for.
+    pub fn allocated_at(&mut self, base: *const u8) {
+        if !base.is_null() {
+            self.alignment = self.alignment.min(1 << base.addr().trailing_zeros());
+        }
     }
 
     pub fn pairs(&self, flavor: Flavor) -> Vec<(&'static CStr, String)> {
@@ -88,6 +105,7 @@ impl Hints {
         ];
         if allocated {
             pairs.push((c"alloc_shared_noncontig", self.noncontiguous.to_string()));
+            pairs.push((memory::ALIGNMENT, self.alignment.to_string()));
         }
         pairs
     }

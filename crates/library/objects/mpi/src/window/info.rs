@@ -20,9 +20,9 @@ pub fn info(id: WindowId) -> Result<InfoId> {
 pub fn set_info(id: WindowId, info: InfoId) -> Result<()> {
     let window = find(id)?;
     let mut hints = window.hints.lock().clone();
-    let noncontiguous = hints.noncontiguous;
+    let (noncontiguous, alignment) = (hints.noncontiguous, hints.alignment);
     hints.update(info)?;
-    hints.noncontiguous = noncontiguous;
+    (hints.noncontiguous, hints.alignment) = (noncontiguous, alignment);
     *window.hints.lock() = hints;
     Ok(())
 }
