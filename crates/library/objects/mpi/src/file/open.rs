@@ -18,10 +18,43 @@ use crate::handle::{CommId, FileId, InfoId};
 use crate::objects::comm::Comm;
 use crate::objects::info;
 
+/// Kinds of file systems by which ROMIO lets a program choose how it reaches a file. The kernel reaches all of these
+/// alike, so such a word before a colon is no part of the name (MPI-5.0 §14.2.1); `./ufs:data` is a file of that name.
+const PREFIXES: [&[u8]; 14] = [
+    b"ufs",
+    b"nfs",
+    b"xfs",
+    b"pfs",
+    b"panfs",
+    b"lustre",
+    b"gpfs",
+    b"bgl",
+    b"bglockless",
+    b"zoidfs",
+    b"pvfs",
+    b"pvfs2",
+    b"ime",
+    b"testfs",
+];
+
+fn without_prefix(name: &[u8]) -> &[u8] {
+    let mut parts = name.splitn(2, |byte| *byte == b':');
+    match (parts.next(), parts.next()) {
+        (Some(word), Some(rest))
+            if PREFIXES
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known)) =>
+        {
+            rest
+        }
+        _ => name,
+    }
+}
+
 fn path(name: &CStr) -> Result<&Path> {
-    match name.is_empty() {
-        false => Ok(Path::new(OsStr::from_bytes(name.to_bytes()))),
-        true => Err(argument(Class::BadFile, "filename", "an empty name")),
+    match without_prefix(name.to_bytes()) {
+        b"" => Err(argument(Class::BadFile, "filename", "an empty name")),
+        name => Ok(Path::new(OsStr::from_bytes(name))),
     }
 }
 
@@ -127,4 +160,25 @@ pub fn delete(name: &CStr, info: Option<InfoId>) -> Result<()> {
     info.map_or(Ok(()), info::check)?;
     let path = path(name)?;
     std::fs::remove_file(path).map_err(|error| not_opened(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_file_systems_are_no_part_of_a_name() {
+        for (name, rest) in [
+            (c"ufs:/a/b", "/a/b"),
+            (c"Lustre:b", "b"),
+            (c"nfs:ufs:b", "ufs:b"),
+            (c"./ufs:b", "./ufs:b"),
+            (c"x:b", "x:b"),
+            (c"run:12:00", "run:12:00"),
+            (c":b", ":b"),
+        ] {
+            assert_eq!(path(name).unwrap(), Path::new(rest));
+        }
+        assert_eq!(path(c"ufs:").unwrap_err().class, Class::BadFile);
+    }
 }
