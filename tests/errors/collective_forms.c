@@ -183,6 +183,27 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
+/* A block that is sent is one that is received, in every operation that has both (MPI-5.0 §2.3). */
+static void aliased(void)
+{
+    MPI_Comm self = MPI_COMM_SELF, world = MPI_COMM_WORLD;
+    const int *own = in + rank_of_world;
+    EXPECT_FORMS(MPI_ERR_BUFFER, Gather, gather, in, 1, MPI_INT, in, 1, MPI_INT, 0, self);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Gatherv, gatherv, in, 1, MPI_INT, in, counts, places, MPI_INT, 0, self);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Scatter, scatter, in, 1, MPI_INT, in, 1, MPI_INT, 0, self);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Scatterv, scatterv, in, counts, places, MPI_INT, in, 1, MPI_INT, 0, self);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Allgather, allgather, in, 1, MPI_INT, in, 1, MPI_INT, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Allgatherv, allgatherv, in, 1, MPI_INT, in, counts, places, MPI_INT, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Allgatherv, allgatherv, own, 1, MPI_INT, in, counts, places, MPI_INT, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Alltoall, alltoall, in, 1, MPI_INT, in, 1, MPI_INT, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Alltoallv, alltoallv, in, counts, places, MPI_INT, in, counts, places, MPI_INT, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Alltoallw, alltoallw, in, counts, places, types, in, counts, places, types, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Allreduce, allreduce, in, in, 1, MPI_INT, MPI_SUM, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Reduce_scatter, reduce_scatter, in, in, counts, MPI_INT, MPI_SUM, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Reduce_scatter_block, reduce_scatter_block, in, in, 1, MPI_INT, MPI_SUM, world);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Scan, scan, in, in, 1, MPI_INT, MPI_SUM, world);
+}
+
 static void neighborhoods(void)
 {
     MPI_Comm ring;
@@ -200,6 +221,14 @@ static void neighborhoods(void)
                  ring);
     EXPECT_FORMS(MPI_ERR_TYPE, Neighbor_alltoallw, neighbor_alltoallw, out, counts, bytes, bad_types, in, counts, bytes, types,
                  ring);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Neighbor_allgather, neighbor_allgather, in, 1, MPI_INT, in, 1, MPI_INT, ring);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Neighbor_allgatherv, neighbor_allgatherv, in + 1, 1, MPI_INT, in, counts, places,
+                 MPI_INT, ring);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Neighbor_alltoall, neighbor_alltoall, in, 1, MPI_INT, in, 1, MPI_INT, ring);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Neighbor_alltoallv, neighbor_alltoallv, in, counts, places, MPI_INT, in, counts, places,
+                 MPI_INT, ring);
+    EXPECT_FORMS(MPI_ERR_BUFFER, Neighbor_alltoallw, neighbor_alltoallw, in, counts, bytes, types, in, counts, bytes,
+                 types, ring);
     MPI_Comm_free(&ring);
 }
 
@@ -212,6 +241,7 @@ int main(int argc, char **argv)
     operations();
     requests();
     between_groups();
+    aliased();
     neighborhoods();
     return expect_finish();
 }

@@ -7,7 +7,7 @@ use weft_memory::Memory;
 use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
-use super::{check_distinct, not_in_place, optional_memory};
+use super::{check_apart, check_blocks_apart, not_in_place, optional_memory};
 use super::{linear, short};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
@@ -54,9 +54,9 @@ fn moving_allgather(
     }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
-    check_distinct(send, receive.address)?;
     let send = optional_memory(send).of_buffer("send")?;
     let receive = Layout::equal(receive, comm.peer_count()).of_buffer("recv")?;
+    check_apart(send.as_ref(), &receive, comm.peer_count() as usize)?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
@@ -89,6 +89,7 @@ fn moving_allgatherv<'a>(
     check_in_place(&comm, &send)?;
     let send = optional_memory(send).of_buffer("send")?;
     let receive = Layout::varying(receive, comm.peer_count()).of_buffer("recv")?;
+    check_apart(send.as_ref(), &receive, comm.peer_count() as usize)?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
@@ -153,13 +154,15 @@ fn moving_alltoall(
     }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
-    check_distinct(send, receive.address)?;
     let ranks = comm.peer_count();
     let send = send
         .map(|send| Layout::equal(send, ranks))
         .transpose()
         .of_buffer("send")?;
     let receive = Layout::equal(receive, ranks).of_buffer("recv")?;
+    if let Some(send) = &send {
+        check_blocks_apart(send, &receive, ranks as usize)?;
+    }
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -185,6 +188,9 @@ pub fn alltoallv<'a>(
         .transpose()
         .of_buffer("send")?;
     let receive = Layout::varying(receive, ranks).of_buffer("recv")?;
+    if let Some(send) = &send {
+        check_blocks_apart(send, &receive, ranks as usize)?;
+    }
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -203,6 +209,9 @@ pub fn alltoallw<'a>(
         .transpose()
         .of_buffer("send")?;
     let receive = Layout::mixed(receive, ranks).of_buffer("recv")?;
+    if let Some(send) = &send {
+        check_blocks_apart(send, &receive, ranks as usize)?;
+    }
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 

@@ -172,9 +172,13 @@ pub(super) fn gatherv(
             messages.wait(request);
         }));
     }
-    let blocks = PlainVectors::new(receive?, few.ranks())?;
+    let receive = receive?;
+    let blocks = PlainVectors::new(receive, few.ranks())?;
     let place = blocks.block(root);
     let own = own(send, &place)?;
+    if send.is_some_and(|send| send.address == receive.address) {
+        return None;
+    }
     Some(few.run_with_each(
         |messages, from| messages.receive(from, blocks.block(from)),
         || own.iter().for_each(|own| copy(own, &place)),
@@ -198,9 +202,13 @@ pub(super) fn scatterv(
             messages.wait(request);
         }));
     }
-    let blocks = PlainVectors::new(send?, few.ranks())?;
+    let send = send?;
+    let blocks = PlainVectors::new(send, few.ranks())?;
     let block = blocks.block(root);
     let own = own(receive, &block)?;
+    if receive.is_some_and(|receive| receive.address == send.address) {
+        return None;
+    }
     Some(few.run_with_each(
         |messages, to| messages.send(to, blocks.block(to)),
         || own.iter().for_each(|own| copy(&block, own)),
@@ -215,10 +223,14 @@ pub(super) fn alltoallv(
 ) -> Option<Result<()>> {
     let few = Few::find(comm)?;
     let (rank, ranks) = (few.rank(), few.ranks());
-    let from = PlainVectors::new(send?, ranks)?;
+    let send = send?;
+    let from = PlainVectors::new(send, ranks)?;
     let into = PlainVectors::new(receive, ranks)?;
     let (own, place) = (from.block(rank), into.block(rank));
-    if own.bytes != place.bytes || (own.base == place.base && own.bytes > 0) {
+    if own.bytes != place.bytes
+        || send.address == receive.address
+        || (own.base == place.base && own.bytes > 0)
+    {
         return None;
     }
     Some(few.run(|messages| {

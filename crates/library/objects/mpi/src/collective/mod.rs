@@ -40,6 +40,7 @@ pub(crate) use peers::{
     Peers, drive, gather_words, gather_words_over, largest, largest_over, synchronize,
 };
 
+use weft_collective::Blocks;
 use weft_memory::Memory;
 
 use crate::error::{Class, Error, Result, argument};
@@ -77,12 +78,53 @@ fn check_aliased(same: bool, used: bool) -> Result<()> {
     Ok(())
 }
 
-/// As [`check_aliased`], for two buffers of blocks.
-fn check_distinct(send: Option<Buffer>, receive: *const u8) -> Result<()> {
-    match send {
-        Some(send) => check_aliased(send.address.cast_const() == receive, send.count > 0),
-        None => Ok(()),
+/// As [`check_aliased`], for one block and so many others.
+fn check_apart(one: Option<&Memory>, blocks: &dyn Blocks, count: usize) -> Result<()> {
+    let Some(one) = one.filter(|one| one.bytes > 0) else {
+        return Ok(());
+    };
+    let same = match blocks.whole() {
+        Some(whole) => overlap(one, &whole),
+        None => (0..count).any(|rank| overlap(one, &blocks.block(rank))),
+    };
+    check_aliased(same, true)
+}
+
+/// As [`check_aliased`], for the blocks that go to each process and those that come from it.
+fn check_blocks_apart(send: &dyn Blocks, receive: &dyn Blocks, count: usize) -> Result<()> {
+    let same = match (send.whole(), receive.whole()) {
+        (Some(send), Some(receive)) => overlap(&send, &receive),
+        _ => (0..count).any(|rank| overlap(&send.block(rank), &receive.block(rank))),
+    };
+    check_aliased(same, true)
+}
+
+/// Whether some byte belongs to both: of memory with gaps the first byte is looked at, for the gaps may be the other's.
+fn overlap(a: &Memory, b: &Memory) -> bool {
+    let (Some(first), Some(second)) = (first_byte(a), first_byte(b)) else {
+        return false;
+    };
+    match (&a.layout, &b.layout) {
+        (None, None) => first < second + b.bytes && second < first + a.bytes,
+        _ => first == second,
     }
+}
+
+/// The address of the first byte that is packed, where that is told.
+fn first_byte(memory: &Memory) -> Option<usize> {
+    let mut place = None;
+    match &memory.layout {
+        _ if memory.bytes == 0 => {}
+        None => place = Some(0),
+        Some(layout) if layout.run_bytes() > 0 => {
+            layout.runs(0..1, &mut |start, _| {
+                place = Some(start);
+                false
+            });
+        }
+        Some(_) => {}
+    }
+    place.map(|place| memory.base.addr().wrapping_add_signed(place))
 }
 
 #[cold]

@@ -9,7 +9,7 @@ use weft_memory::Memory;
 use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
-use super::{check_distinct, not_in_place};
+use super::{check_apart, check_blocks_apart, not_in_place};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
 use crate::objects::comm::Comm;
@@ -49,9 +49,9 @@ pub fn neighbor_allgather(
     comm: CommId,
 ) -> Result<Call<NeighborAllgather<'static>>> {
     let (comm, edges) = known(comm)?;
-    check_distinct(send, receive.address)?;
     let send = not_in_place(send, "sendbuf")?.memory().of_buffer("send")?;
     let receive = Layout::equal(receive, edges.sources.len() as u32).of_buffer("recv")?;
+    check_apart(Some(&send), &receive, edges.sources.len())?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -69,6 +69,7 @@ pub fn neighbor_allgatherv<'a>(
     let (comm, edges) = known(comm)?;
     let send = not_in_place(send, "sendbuf")?.memory().of_buffer("send")?;
     let receive = Layout::varying(receive, edges.sources.len() as u32).of_buffer("recv")?;
+    check_apart(Some(&send), &receive, edges.sources.len())?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -110,10 +111,11 @@ pub fn neighbor_alltoall(
     comm: CommId,
 ) -> Result<Call<NeighborAlltoall<'static>>> {
     let (comm, edges) = known(comm)?;
-    check_distinct(send, receive.address)?;
     let send = not_in_place(send, "sendbuf")?;
     let send = Layout::equal(send, edges.destinations.len() as u32).of_buffer("send")?;
     let receive = Layout::equal(receive, edges.sources.len() as u32).of_buffer("recv")?;
+    let both = edges.sources.len().min(edges.destinations.len());
+    check_blocks_apart(&send, &receive, both)?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -132,6 +134,8 @@ pub fn neighbor_alltoallv<'a>(
     let send = not_in_place(send, "sendbuf")?;
     let send = Layout::varying(send, edges.destinations.len() as u32).of_buffer("send")?;
     let receive = Layout::varying(receive, edges.sources.len() as u32).of_buffer("recv")?;
+    let both = edges.sources.len().min(edges.destinations.len());
+    check_blocks_apart(&send, &receive, both)?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -150,6 +154,8 @@ pub fn neighbor_alltoallw<'a>(
     let send = not_in_place(send, "sendbuf")?;
     let send = Layout::mixed(send, edges.destinations.len() as u32).of_buffer("send")?;
     let receive = Layout::mixed(receive, edges.sources.len() as u32).of_buffer("recv")?;
+    let both = edges.sources.len().min(edges.destinations.len());
+    check_blocks_apart(&send, &receive, both)?;
     let plan = NeighborAlltoall {
         edges,
         send,

@@ -10,7 +10,7 @@ use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
 use super::void::Glance;
-use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
+use super::{check_apart, in_place_off_root, not_in_place, optional_memory};
 use super::{linear, short};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
@@ -130,7 +130,7 @@ impl<'a> Rooted<'a> {
     fn new(
         (leaf, side): (Option<Buffer>, &'static str),
         blocks: Option<Layout<'a>>,
-        root: Root,
+        (root, ranks): (Root, u32),
         equal: bool,
     ) -> Result<Rooted<'a>> {
         let leaf = match (root, leaf) {
@@ -146,6 +146,9 @@ impl<'a> Rooted<'a> {
             }
             (Root::Rank { .. }, leaf) => optional_memory(leaf).of_buffer(side)?,
         };
+        if let Some(blocks) = &blocks {
+            check_apart(leaf.as_ref(), blocks, ranks as usize)?;
+        }
         Ok(Rooted {
             leaf,
             blocks,
@@ -197,9 +200,8 @@ pub fn gather(
     let mut blocks = None;
     if root.is_me() {
         blocks = Some(Layout::equal(receive, comm.peer_count()).of_buffer("recv")?);
-        check_distinct(send.filter(|_| root.has_leaf()), receive.address)?;
     }
-    let rooted = Rooted::new((send, "send"), blocks, root, true)?;
+    let rooted = Rooted::new((send, "send"), blocks, (root, comm.peer_count()), true)?;
     Ok(Call::new(comm, Gather(rooted)))
 }
 
@@ -227,6 +229,7 @@ pub fn gatherv<'a>(
     let receive = receive.filter(|_| root.is_me());
     let blocks =
         receive.map(|receive| Layout::varying(receive, comm.peer_count()).of_buffer("recv"));
+    let root = (root, comm.peer_count());
     let rooted = Rooted::new((send, "send"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Gather(rooted)))
 }
@@ -282,9 +285,8 @@ pub fn scatter(
     let mut blocks = None;
     if root.is_me() {
         blocks = Some(Layout::equal(send, comm.peer_count()).of_buffer("send")?);
-        check_distinct(receive.filter(|_| root.has_leaf()), send.address)?;
     }
-    let rooted = Rooted::new((receive, "recv"), blocks, root, true)?;
+    let rooted = Rooted::new((receive, "recv"), blocks, (root, comm.peer_count()), true)?;
     Ok(Call::new(comm, Scatter(rooted)))
 }
 
@@ -316,6 +318,7 @@ pub fn scatterv<'a>(
     let root = Root::new(&comm, root)?;
     let send = send.filter(|_| root.is_me());
     let blocks = send.map(|send| Layout::varying(send, comm.peer_count()).of_buffer("send"));
+    let root = (root, comm.peer_count());
     let rooted = Rooted::new((receive, "recv"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Scatter(rooted)))
 }

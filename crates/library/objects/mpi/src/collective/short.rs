@@ -226,10 +226,9 @@ pub(super) fn allgatherv(
         None => None,
         Some(send) => Some(plain(send)?),
     };
-    if send
-        .as_ref()
-        .is_some_and(|send| send.bytes != own.bytes || send.base == own.base)
-    {
+    if send.as_ref().is_some_and(|send| {
+        send.bytes != own.bytes || send.base == own.base || send.base == receive.address
+    }) {
         return None;
     }
     on.attempt((Operation::allgather, longest), |short| {
