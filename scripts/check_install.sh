@@ -93,10 +93,10 @@ pkg_config_works() {
 }
 # FindMPI asks the wrappers; of MPI_Fortran it also compiles programs with mpif.h and with the module.
 cmake_finds_us() {
-    rm -rf "$scratch/project" "$scratch/made"
-    mkdir "$scratch/project"
-    cp examples/ring.c examples/hello.cpp examples/ring.f examples/heat.f90 examples/rows.f90 "$scratch/project"
-    cat >"$scratch/project/CMakeLists.txt" <<'END'
+    project="$scratch/a project" made="$scratch/what is made"
+    mkdir "$project"
+    cp examples/ring.c examples/hello.cpp examples/ring.f examples/heat.f90 examples/rows.f90 "$project"
+    cat >"$project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.10)
 project(uses_mpi C CXX Fortran)
 set(MPI_DETERMINE_Fortran_CAPABILITIES ON)
@@ -118,10 +118,10 @@ target_link_libraries(f90 MPI::MPI_Fortran)
 add_executable(f08 rows.f90)
 target_link_libraries(f08 MPI::MPI_Fortran)
 END
-    PATH=$1/bin:$PATH cmake -S "$scratch/project" -B "$scratch/made" && cmake --build "$scratch/made" || return
+    PATH=$1/bin:$PATH cmake -S "$project" -B "$made" && cmake --build "$made" || return
     for program in c cxx f77 f90 f08; do
-        "$1/bin/mpiexec" -n 2 "$scratch/made/$program" || return
-        ldd "$scratch/made/$program" | grep -F "$(cd "$1" && pwd -P)/lib/libmpi_abi.so.1" || return
+        "$1/bin/mpiexec" -n 2 "$made/$program" || return
+        ldd "$made/$program" | grep -F "$(cd "$1" && pwd -P)/lib/libmpi_abi.so.1" || return
     done
 }
 object_only() {
@@ -165,6 +165,12 @@ echoes() {
     "$1/bin/mpicc" -echo -config=other examples/ring.c -o "$scratch/echoed" 2>"$scratch/said" && "$1/bin/mpiexec" -n 2 "$scratch/echoed" &&
         [ "$(cat "$scratch/said")" = "$("$1/bin/mpicc" -show examples/ring.c -o "$scratch/echoed")" ]
 }
+show_quotes() {
+    strange='-I/a b/$HOME/`c`/"d"/\e'"/it's"
+    eval "set -- $("$1/bin/mpicc" -show -c "$strange" "-DTEXT=it's" '-L' '-I/a b' x.c)"
+    shift 2
+    [ "$*" = "-c $strange -DTEXT=it's -L -I/a b x.c" ] || { echo "$*"; return 1; }
+}
 no_endless_loop() { ! WEFT_CC="$scratch/loop" timeout 20 "$1/bin/mpicc" -c x.c && WEFT_CC=$scratch/loop "$1/bin/mpicc" -c x.c 2>&1 | grep 'leads back'; }
 software_device_only_on_request() {
     env -u SOFTRDMA_DEVICES "$1/bin/weft" softrdma run --devices 2 -- sh -c \
@@ -196,8 +202,8 @@ for tree in "$prefix" "$elsewhere"; do
     rm -f "$scratch/cc-for-mpi"
     check "$tree: mpicc works through a link" through_a_link "$tree"
 done
-# Of the prefix only: FindMPI does not read paths with blanks in a wrapper's answer.
-check "CMake's find_package(MPI) finds C, C++ and Fortran" cmake_finds_us "$prefix"
+check "CMake's find_package(MPI) finds C, C++ and Fortran, in folders with blanks" cmake_finds_us "$elsewhere"
+check "-show quotes whatever a path holds" show_quotes "$prefix"
 check "a path with a comma" in_a_path_with_a_comma "$prefix"
 check "--version: the compiler's first line first" compiler_speaks_first "$prefix"
 check "--version: ours is there" own_version "$prefix"
