@@ -1,5 +1,6 @@
 """Containers and broken surroundings: little shared memory, no ptrace, a full disk, closed standard files."""
 
+import pathlib
 import re
 import tempfile
 
@@ -94,6 +95,39 @@ def closed(site, redirections):
         require(text == f"ok exchange ranks={RANKS}\n", f"the result file holds {text!r}")
 
 
+# Each rank begins without those of descriptors 0 to 2 that are bits of its number; a process alone without those of $WITHOUT.
+WITHOUT = """
+n=${WITHOUT:-$PMI_RANK}
+[ $((n & 1)) = 0 ] || exec <&-
+[ $((n & 2)) = 0 ] || exec >&-
+[ $((n & 4)) = 0 ] || exec 2>&-
+exec "$@"
+"""
+
+
+def closed_descriptors(site, ranks, start=(), further=(), without=""):
+    """A rank that begins without standard descriptors, in each combination, or closes them later."""
+    program = site.program("closed_descriptors", "-pthread")
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        path = pathlib.Path(folder) / "file"
+        done = site.run([*start, "sh", "-c", WITHOUT, "sh", program, path, *further], {"WITHOUT": without})
+        require(done.code == 0, f"exit code {done.code}:\n{done.output}")
+        result = path.with_suffix(".result").read_text()
+        require(result == f"ok closed_descriptors ranks={ranks}\n", f"the result file holds {result!r}")
+
+
+def closed_descriptors_alone(site):
+    for without in range(1, 8):
+        closed_descriptors(site, 1, without=str(without))
+
+
+def closed_descriptors_over(site, transport):
+    device = [site.weft, "softrdma", "run", "--"] if transport == "rdma" else []
+    start = [*device, site.mpiexec, "--transport", transport, "-n"]
+    closed_descriptors(site, 8, [*start, "8"])
+    closed_descriptors(site, 2, [*start, "2"], ["later"])
+
+
 def without_environment(site):
     """Nothing but what the program needs to be found, and the mark by which leftovers are."""
     kept = f'env -i PATH=/usr/bin:/bin LD_LIBRARY_PATH="{site.library}" {MARK}="${MARK}"'
@@ -130,5 +164,8 @@ def cases(site):
     yield "standard input closed", lambda: closed(site, "<&-")
     yield "standard input and output closed", lambda: closed(site, "<&- >&-")
     yield "all three closed", lambda: closed(site, "<&- >&- 2>&-")
+    yield "standard files closed, of a process alone", lambda: closed_descriptors_alone(site)
+    for transport in ("shm", "tcp", "rdma"):
+        yield f"standard files closed, of ranks over {transport}", lambda transport=transport: closed_descriptors_over(site, transport)
     yield "an empty environment", lambda: without_environment(site)
     yield "no network, no host name", lambda: no_network(site)

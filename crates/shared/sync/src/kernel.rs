@@ -9,6 +9,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use crate::standard::above_standard;
+
 /// Events taken at once.
 const AT_ONCE: usize = 32;
 
@@ -33,12 +35,13 @@ impl Interest {
     }
 }
 
-fn owned(descriptor: RawFd) -> io::Result<OwnedFd> {
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made by the kernel, and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+/// The descriptor that a call of the kernel makes, above the program's 0 to 2.
+fn owned(make: impl FnOnce() -> RawFd) -> io::Result<OwnedFd> {
+    above_standard(|| match make() {
+        descriptor if descriptor < 0 => Err(io::Error::last_os_error()),
+        // SAFETY: just made by the kernel, and nobody else's.
+        descriptor => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+    })
 }
 
 /// Waits for many descriptors (epoll(7), level-triggered), each named by a token.
@@ -47,9 +50,8 @@ pub struct Poller(OwnedFd);
 impl Poller {
     pub fn new() -> io::Result<Poller> {
         // SAFETY: takes a number.
-        Ok(Poller(owned(unsafe {
-            libc::epoll_create1(libc::EPOLL_CLOEXEC)
-        })?))
+        let make = || unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        Ok(Poller(owned(make)?))
     }
 
     fn control(
@@ -118,8 +120,8 @@ pub struct Bell(OwnedFd);
 impl Bell {
     pub fn new() -> io::Result<Bell> {
         // SAFETY: takes numbers.
-        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        Ok(Bell(owned(descriptor)?))
+        let make = || unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        Ok(Bell(owned(make)?))
     }
 
     pub fn ring(&self) {
@@ -153,8 +155,8 @@ impl Ticker {
     pub fn new() -> io::Result<Ticker> {
         let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
         // SAFETY: takes numbers.
-        let descriptor = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
-        Ok(Ticker(owned(descriptor)?))
+        let make = || unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
+        Ok(Ticker(owned(make)?))
     }
 
     /// Ticks so often from now on; not at all if that is zero.
@@ -186,8 +188,8 @@ impl AsRawFd for Ticker {
 pub fn anonymous_file(label: &CStr) -> io::Result<File> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the label is a C string.
-    let descriptor = unsafe { libc::memfd_create(label.as_ptr(), flags) };
-    owned(descriptor).map(File::from)
+    let make = || unsafe { libc::memfd_create(label.as_ptr(), flags) };
+    owned(make).map(File::from)
 }
 
 /// Random bytes.

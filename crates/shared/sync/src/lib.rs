@@ -1,7 +1,7 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
 //! ids, what keeps the object of a table in use, a list of work that is ready, the withdrawal of what others use, events on
-//! demand, and sleeping.
+//! demand, and sleeping; and keeping off the program's descriptors 0 to 2.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences, which ThreadSanitizer does not
@@ -33,6 +33,7 @@ mod robust_spin_lock;
 mod section;
 mod slumber;
 mod spin_lock;
+mod standard;
 mod submissions;
 pub mod withdrawal;
 mod yielding;
@@ -52,6 +53,7 @@ pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
 pub use slumber::Slumber;
 pub use spin_lock::{SpinLock, pause};
+pub use standard::above_standard;
 pub use submissions::{Batch, Links, NONE, Submissions};
 #[cfg(not(loom))]
 pub use yielding::sleep_in_place_of_yield;

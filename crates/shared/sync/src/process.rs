@@ -4,10 +4,12 @@
 
 use std::io;
 
+use crate::standard::above_standard;
+
 /// When a process started, in clock ticks since boot; none if it is gone or only waits to be reaped. An error if that cannot be
 /// found out: this process may have no descriptor left, for one.
 pub fn start_of(pid: u32) -> io::Result<Option<u64>> {
-    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+    match above_standard(|| std::fs::read_to_string(format!("/proc/{pid}/stat"))) {
         Ok(stat) => Ok(start_in(&stat)),
         // The second: it went while it was read.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
+use weft_sync::above_standard;
 use weft_sync::kernel::anonymous_file;
 use weft_transport::Peer;
 
@@ -50,7 +51,7 @@ pub fn open(place: Place) -> io::Result<File> {
     if !is_it(metadata(&path)?.ino()) {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let file = File::open(path)?;
+    let file = above_standard(|| File::open(path))?;
     match is_it(file.metadata()?.ino()) {
         true => Ok(file),
         false => Err(io::ErrorKind::NotFound.into()),

@@ -6,12 +6,16 @@
 use std::fs;
 use std::path::Path;
 
+use weft_sync::above_standard;
+
 /// Bytes that are free, could be freed, or are in the swap; at most what the control groups of this process allow. All there
 /// are where the system does not say.
 pub fn bytes() -> u64 {
-    let host = fs::read_to_string("/proc/meminfo").map_or(u64::MAX, |text| of_host(&text));
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    host.min(of_groups(&groups, Path::new("/sys/fs/cgroup")))
+    above_standard(|| {
+        let host = fs::read_to_string("/proc/meminfo").map_or(u64::MAX, |text| of_host(&text));
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        host.min(of_groups(&groups, Path::new("/sys/fs/cgroup")))
+    })
 }
 
 /// By proc_meminfo(5).

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
-use weft_sync::Pipe;
+use weft_sync::{Pipe, above_standard};
 
 /// Where a process's pipe is, and by what to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct PipeName {
 
 /// Makes one.
 pub fn create() -> io::Result<(Pipe, PipeName)> {
-    let (_reader, writer) = io::pipe()?;
+    let (_reader, writer) = above_standard(io::pipe)?;
     let file = open_both_ways(std::process::id(), writer.as_raw_fd() as u32)?;
     let name = PipeName {
         number: file.as_raw_fd() as u32,
@@ -54,7 +54,7 @@ fn open_both_ways(pid: u32, number: u32) -> io::Result<File> {
     options.read(true).write(true);
     // The number may by now be of something that an open would wait for.
     options.custom_flags(libc::O_NONBLOCK);
-    options.open(format!("/proc/{pid}/fd/{number}"))
+    above_standard(|| options.open(format!("/proc/{pid}/fd/{number}")))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
-use weft_sync::Section;
 use weft_sync::kernel::anonymous_file;
+use weft_sync::{Section, above_standard};
 
 use crate::available;
 use crate::file_limit::Lifted;
@@ -298,13 +298,12 @@ impl Foreign {
     /// that it stays what it is.
     pub fn open(pid: u32, memfd: u32) -> Result<Foreign, String> {
         let path = format!("/proc/{pid}/fd/{memfd}");
-        let file = std::fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            // The number may by now be of something that an open would wait for.
-            .custom_flags(libc::O_NONBLOCK)
-            .open(&path)
-            .map_err(|error| format!("{path}: {error}"))?;
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true);
+        // The number may by now be of something that an open would wait for.
+        options.custom_flags(libc::O_NONBLOCK);
+        let file =
+            above_standard(|| options.open(&path)).map_err(|error| format!("{path}: {error}"))?;
         let memfd = OwnedFd::from(file);
         // SAFETY: all zeros is a valid `stat`.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
+use weft_sync::above_standard;
 use weft_transport::progress_clock::ProgressClock;
 
 use crate::card::Card;
@@ -204,7 +205,8 @@ impl Dial {
 impl Attempt {
     pub fn begin(dial: usize, address: SocketAddr, source: Option<IpAddr>) -> io::Result<Attempt> {
         let kind = Type::STREAM.nonblocking().cloexec();
-        let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
+        let domain = Domain::for_address(address);
+        let socket = above_standard(|| Socket::new(domain, kind, Some(Protocol::TCP)))?;
         if let Some(source) = source {
             socket.bind(&SocketAddr::new(source, 0).into())?;
         }

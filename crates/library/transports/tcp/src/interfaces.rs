@@ -7,6 +7,8 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use weft_sync::above_standard;
+
 /// Whether an interface carries anything now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -32,7 +34,7 @@ pub struct Interface {
 pub fn all() -> io::Result<Vec<Interface>> {
     let mut first = std::ptr::null_mut();
     // SAFETY: writes the list's head into `first`, to be freed below.
-    if unsafe { libc::getifaddrs(&mut first) } != 0 {
+    if above_standard(|| unsafe { libc::getifaddrs(&mut first) }) != 0 {
         return Err(io::Error::last_os_error());
     }
     let mut all = Vec::new();

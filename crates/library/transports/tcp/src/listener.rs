@@ -7,6 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
+use weft_sync::above_standard;
 
 use crate::handshake::{Refusal, Reply};
 use crate::system::{Interest, Poller};
@@ -54,7 +55,7 @@ impl Listener {
         mut take: impl FnMut(Socket),
     ) {
         for _ in 0..ACCEPTED_AT_ONCE {
-            match self.socket.accept() {
+            match above_standard(|| self.socket.accept()) {
                 Ok((socket, _)) => take(socket),
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EMFILE | libc::ENFILE) if make_room() || self.refuse() => {}
@@ -74,7 +75,7 @@ impl Listener {
         if self.spare.take().is_none() {
             return false;
         }
-        let accepted = self.socket.accept();
+        let accepted = above_standard(|| self.socket.accept());
         if let Ok((socket, _)) = &accepted {
             let reply = Reply::Refused(Refusal::Full).put();
             // Whoever does not hear it finds the connection ended.
@@ -106,7 +107,8 @@ impl Listener {
 
 fn bind(address: SocketAddr) -> io::Result<Socket> {
     let kind = Type::STREAM.nonblocking().cloexec();
-    let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
+    let domain = Domain::for_address(address);
+    let socket = above_standard(|| Socket::new(domain, kind, Some(Protocol::TCP)))?;
     if address.is_ipv6() {
         socket.set_only_v6(false)?;
     }

@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
+use weft_sync::above_standard;
 use weft_verbs_abi::inline::{ibv_cq_ex_to_cq, ibv_create_cq_ex, ibv_poll_cq, ibv_req_notify_cq};
 use weft_verbs_abi::*;
 
@@ -298,7 +299,8 @@ impl Drop for ChannelInner {
 impl Channel {
     pub fn new(context: &Context) -> Result<Channel, Error> {
         // SAFETY: an open context.
-        let raw = unsafe { (context.library().create_comp_channel)(context.as_abi()) };
+        let create = || unsafe { (context.library().create_comp_channel)(context.as_abi()) };
+        let raw = above_standard(create);
         if raw.is_null() {
             return Err(Error::last("ibv_create_comp_channel", context.name()));
         }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use weft_sync::above_standard;
 use weft_verbs_abi::{Library, LoadError, ibv_device};
 
 use crate::{Context, Error};
@@ -92,7 +93,7 @@ impl Device {
     /// A context: of an mlx5 adapter, a slice of its hardware.
     pub fn open(&self) -> Result<Context, Error> {
         // SAFETY: a device of a list that is kept.
-        let raw = unsafe { (self.list.library.open_device)(self.raw) };
+        let raw = above_standard(|| unsafe { (self.list.library.open_device)(self.raw) });
         if raw.is_null() {
             return Err(Error::last("ibv_open_device", self.name()));
         }

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use weft_file::Descriptor;
+use weft_sync::above_standard;
 
 use super::agreement::{check_same, exchange, settle};
 use super::errors::{after_first, not_opened};
@@ -111,7 +112,7 @@ fn opened(comm: &Comm, name: &CStr, amode: i32, info: Option<InfoId>) -> Result<
 fn open_in_turn(comm: &Comm, path: &Path, mode: Mode) -> Result<Descriptor> {
     let open = || {
         let creation = after_first(comm.rank(), mode.creation());
-        let opened = Descriptor::open(path, mode.permission(), creation);
+        let opened = above_standard(|| Descriptor::open(path, mode.permission(), creation));
         opened.map_err(|error| not_opened(path, &error))
     };
     let first = (comm.rank() == 0).then(open);

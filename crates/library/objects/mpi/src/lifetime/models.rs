@@ -9,6 +9,7 @@
 use std::sync::OnceLock;
 
 use parking_lot::Mutex;
+use weft_sync::above_standard;
 
 use super::start;
 use crate::error::{Class, Error, Result};
@@ -49,7 +50,7 @@ impl Models {
     fn join(&mut self) -> Result<()> {
         self.membership = match self.membership {
             Membership::Outside => {
-                start::start()?;
+                above_standard(start::start)?;
                 Membership::Together
             }
             Membership::Left => {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use weft_sync::above_standard;
 use weft_transport::Peer;
 use weft_transport::tracer::Lines;
 
@@ -48,9 +49,7 @@ pub(crate) fn lines(rank: Peer, size: u32) -> Result<Option<Arc<dyn Lines>>, Str
 
 fn create(pattern: &[u8], rank: Peer, size: u32) -> Result<File, String> {
     let name = name(pattern, rank, size)?;
-    let file = File::create(name).map_err(|error| error.to_string())?;
-    // A clone's descriptor is never one of the three standard ones, which may be closed.
-    file.try_clone().map_err(|error| error.to_string())
+    above_standard(|| File::create(name)).map_err(|error| error.to_string())
 }
 
 /// The name of this rank's file.

@@ -15,6 +15,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use weft_sync::above_standard;
+
 pub const PAGE: u64 = 4096;
 
 /// Types that may lie in memory which other processes write.
@@ -45,7 +47,8 @@ pub fn create(name: &str, bytes: u64) -> io::Result<OwnedFd> {
     let name = std::ffi::CString::new(name)?;
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string.
-    let fd = checked(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
+    let create = || checked(unsafe { libc::memfd_create(name.as_ptr(), flags) });
+    let fd = above_standard(create)?;
     // SAFETY: the descriptor is fresh and this process's.
     let memfd = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: these take numbers only.
@@ -87,12 +90,11 @@ pub fn open_descriptor(pid: u32, number: u32, name: &str) -> io::Result<OwnedFd>
     if link.to_str() != Some(&format!("/memfd:{name} (deleted)")) {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        // The number may by now be of something that an open would wait for.
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true);
+    // The number may by now be of something that an open would wait for.
+    options.custom_flags(libc::O_NONBLOCK);
+    let file = above_standard(|| options.open(path))?;
     Ok(file.into())
 }
 

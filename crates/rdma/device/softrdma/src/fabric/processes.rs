@@ -16,6 +16,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use weft_sync::above_standard;
+
 use super::identity::Identity;
 use super::mapping::{Mapping, Shared, checked};
 use super::numbers::{GENERATION_MASK, Owner, PROCESSES};
@@ -287,7 +289,8 @@ pub fn pidfd(identity: &Identity, entry: &Entry) -> Option<OwnedFd> {
         return None;
     }
     // SAFETY: takes numbers only.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, entry.pid as libc::pid_t, 0) };
+    let open = || unsafe { libc::syscall(libc::SYS_pidfd_open, entry.pid as libc::pid_t, 0) };
+    let fd = above_standard(open);
     let fd = checked(fd as libc::c_int).ok()?;
     // SAFETY: the descriptor is fresh and this process's.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };

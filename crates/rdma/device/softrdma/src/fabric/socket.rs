@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use weft_sync::above_standard;
+
 use super::mapping::checked;
 
 /// A socket's name.
@@ -38,7 +40,8 @@ impl Address {
 /// A new socket of `kind` (`SOCK_DGRAM`, `SOCK_SEQPACKET`), perhaps with `SOCK_NONBLOCK`.
 pub fn open(kind: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: takes numbers only.
-    let fd = unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) };
+    let create = || unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) };
+    let fd = above_standard(create);
     let fd = checked(fd)?;
     // SAFETY: the descriptor is fresh and this process's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -64,7 +67,8 @@ pub fn accept(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
     let null = std::ptr::null_mut();
     let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: asks for no address.
-    let fd = unsafe { libc::accept4(socket.as_raw_fd(), null, std::ptr::null_mut(), flags) };
+    let accept = || unsafe { libc::accept4(socket.as_raw_fd(), null, std::ptr::null_mut(), flags) };
+    let fd = above_standard(accept);
     let fd = checked(fd).ok()?;
     // SAFETY: the descriptor is fresh and this process's.
     Some(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -212,8 +216,10 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Message>
     message.msg_iovlen = 1;
     message.msg_control = ancillary.0.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&ancillary.0) as _;
+    let flags = libc::MSG_CMSG_CLOEXEC;
     // SAFETY: all that the message names is writable.
-    let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) };
+    let receive = || unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) };
+    let got = above_standard(receive);
     if got < 0 {
         return Err(io::Error::last_os_error());
     }

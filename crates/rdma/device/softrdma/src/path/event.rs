@@ -8,6 +8,7 @@ use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use weft_sync::above_standard;
 use weft_verbs_abi::*;
 
 use crate::call::{Errno, Result};
@@ -33,7 +34,8 @@ pub struct AsyncEvents {
 impl AsyncEvents {
     pub fn new() -> Result<AsyncEvents> {
         // SAFETY: takes numbers only.
-        let counter = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) };
+        let create = || unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) };
+        let counter = above_standard(create);
         if counter < 0 {
             return Err(Errno::last());
         }

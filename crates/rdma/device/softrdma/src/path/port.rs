@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use weft_roce::{Injection, Port, PortConfig};
+use weft_sync::above_standard;
 
 use super::clock;
 use crate::config::Config;
@@ -41,7 +42,7 @@ impl SharedPort {
                 };
                 eprintln!("softrdma: UDP port {port} of {address}: {error}{advice}");
             };
-            patiently(|| Port::open(&config)).inspect_err(told).ok()
+            patiently(|| above_standard(|| Port::open(&config))).inspect_err(told).ok()
         });
         port.as_ref()
     }

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
+use weft_sync::above_standard;
 use weft_verbs_abi::*;
 
 use super::context::{COMPLETION_VECTORS, Context, inject_fault};
@@ -32,7 +33,7 @@ fn open(device: &'static Device) -> Result<*mut ibv_context> {
         process,
         uar,
         events: AsyncEvents::new()?.into(),
-        command: File::open("/dev/null")?.into(),
+        command: above_standard(|| File::open("/dev/null"))?.into(),
         users: UseCount::default(),
     }));
     process.links.open((device.index, PORT), &context.events);
