@@ -43,6 +43,17 @@ pub fn runs(pid: u32, start: u64) -> bool {
     is_there(pid) && is_same()
 }
 
+/// Milliseconds of the kernel's coarse monotonic clock, which costs a few loads and moves by some milliseconds at a time.
+pub fn coarse_ms() -> u64 {
+    // SAFETY: all zeros is a valid `timespec`, which the call writes.
+    let now = unsafe {
+        let mut now: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now);
+        now
+    };
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
 /// In what this process sees others: the running system, its numbers of processes and its clock. Two that say the same mean the same
 /// process by a number and a start. None where `/proc` does not say, or is another view than this process's.
 pub fn view() -> Option<String> {

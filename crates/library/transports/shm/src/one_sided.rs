@@ -10,7 +10,7 @@ use std::sync::Arc;
 use weft_transport::{Lost, Peer};
 
 use crate::base::Base;
-use crate::cma::{self, Stretch, Way};
+use crate::cma::{Stretch, Way};
 use crate::fabric::Shm;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -120,7 +120,7 @@ impl Process {
     /// `into` is valid for writes of `bytes`.
     pub unsafe fn read(&self, address: u64, into: *mut u8, bytes: usize) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { cma::copy(Way::Read, self.neighbour.card.pid, into, address, bytes) }
+        unsafe { self.neighbour.copy(Way::Read, into, address, bytes) }
     }
 
     /// Copies `bytes` to an address in the process.
@@ -130,7 +130,7 @@ impl Process {
     pub unsafe fn write(&self, address: u64, from: *const u8, bytes: usize) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { cma::copy(Way::Write, self.neighbour.card.pid, from, address, bytes) }
+        unsafe { self.neighbour.copy(Way::Write, from, address, bytes) }
     }
 
     /// Copies from stretches of the process's memory, one after the other to `into`; at most 1024.
@@ -139,7 +139,7 @@ impl Process {
     /// `into` is valid for writes of as many bytes as they have.
     pub unsafe fn gather(&self, stretches: &[Stretch], into: *mut u8) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { cma::copy_stretches(Way::Read, self.neighbour.card.pid, into, stretches) }
+        unsafe { self.neighbour.copy_stretches(Way::Read, into, stretches) }
     }
 
     /// Copies to stretches of the process's memory, one after the other from `from`; at most 1024.
@@ -149,7 +149,7 @@ impl Process {
     pub unsafe fn scatter(&self, stretches: &[Stretch], from: *const u8) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { cma::copy_stretches(Way::Write, self.neighbour.card.pid, from, stretches) }
+        unsafe { self.neighbour.copy_stretches(Way::Write, from, stretches) }
     }
 }
 
@@ -199,7 +199,7 @@ fn own(shared: &Shared) -> io::Result<Arc<Neighbour>> {
     let Shared { rank, shape, .. } = *shared;
     let mapping = shared.segment.map(shape.base_bytes())?;
     let base = Base::open(mapping, shape, rank, &shared.card).map_err(io::Error::other)?;
-    let own = Neighbour::new(rank, shared.position, shared.card, base);
+    let own = Neighbour::own(rank, shared.position, shared.card, base);
     Ok(shared.own.get_or_init(|| Arc::new(own)).clone())
 }
 

@@ -14,7 +14,7 @@ use crate::bulk::rings::is_taken_over;
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Transfer;
 use crate::byte_times;
-use crate::cma::{self, Way};
+use crate::cma::Way;
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
@@ -174,9 +174,8 @@ fn copy_at_once(
     if fetching::chunk(target.bytes, is_helped, links) < target.bytes as u64 {
         return Ok(false);
     }
-    let pid = neighbour.card.pid;
     // SAFETY: the target is writable until it is reported as received, and has no gaps.
-    let copied = unsafe { cma::copy(Way::Read, pid, target.base, source, target.bytes) };
+    let copied = unsafe { neighbour.copy(Way::Read, target.base, source, target.bytes) };
     if copied.is_err() {
         return Ok(false);
     }

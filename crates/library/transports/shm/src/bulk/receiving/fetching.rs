@@ -13,7 +13,7 @@ use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::{Copying, SMALLEST_CHUNK};
 use crate::bulk::transfers::Step;
 use crate::byte_times::{Class, TIMED_BYTES, Timed};
-use crate::cma::{self, Way};
+use crate::cma::Way;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::{Mapping, PAGE};
@@ -96,7 +96,7 @@ impl Fetching {
             let theirs = source.wrapping_add(begin);
             let before = timed.map(|class| (class, Instant::now()));
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-            let copied = unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) };
+            let copied = unsafe { neighbour.copy(Way::Read, mine, theirs, bytes) };
             found = before.map(|(class, before)| (class, bytes, before.elapsed()));
             copied
         });

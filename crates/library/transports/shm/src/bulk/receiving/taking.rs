@@ -12,7 +12,7 @@ use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
 use crate::byte_times::{Class, TIMED_BYTES, Timed};
-use crate::cma::{self, Way};
+use crate::cma::Way;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -203,8 +203,7 @@ impl Taking {
         let mine = target.base.wrapping_add(self.consumed as usize);
         let theirs = source.wrapping_add(self.consumed);
         // SAFETY: `left` bytes of the target are, which are writable until it is reported as received.
-        let copied =
-            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes as usize) };
+        let copied = unsafe { neighbour.copy(Way::Read, mine, theirs, bytes as usize) };
         if copied.is_err() {
             // The ring is the other way; a sender that has died is found out as ever.
             self.pulling = None;

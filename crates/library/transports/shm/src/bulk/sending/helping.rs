@@ -8,7 +8,7 @@ use weft_sync::bulk::Side;
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
 use crate::byte_times::{Class, TIMED_BYTES, Timed};
-use crate::cma::{self, Way};
+use crate::cma::Way;
 use crate::links::Links;
 use crate::peers::Neighbour;
 
@@ -61,7 +61,7 @@ impl Helping {
             let before = Instant::now();
             // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
             // copy was agreed); the source is readable until it is reported as sent.
-            let copied = unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) };
+            let copied = unsafe { neighbour.copy(Way::Write, mine, theirs, bytes) };
             timed = Some((bytes, before.elapsed()));
             copied
         });
