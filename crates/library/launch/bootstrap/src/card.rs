@@ -1,7 +1,7 @@
 //! Cards as key-value pairs. A launcher bounds the length of a value, so a long card goes in several.
 //!
-//! Part 0 of the card of rank R stands under `weft-card-R` and begins with the number of parts and a colon; part I stands
-//! under `weft-card-R-I`.
+//! Part 0 of the card of rank R stands under `weft-card-R`, or another name in place of `card`, and begins with the number of parts
+//! and a colon; part I stands under `weft-card-R-I`.
 
 use crate::{Error, Result};
 
@@ -20,10 +20,10 @@ pub fn check(card: &str) -> Result<()> {
     }
 }
 
-pub fn key(rank: u32, part: usize) -> String {
+pub fn key(name: &str, rank: u32, part: usize) -> String {
     match part {
-        0 => format!("weft-card-{rank}"),
-        _ => format!("weft-card-{rank}-{part}"),
+        0 => format!("weft-{name}-{rank}"),
+        _ => format!("weft-{name}-{rank}-{part}"),
     }
 }
 
@@ -54,8 +54,8 @@ pub fn split(card: &str, value_max: usize) -> Result<Vec<String>> {
 }
 
 /// Reads a card through `get`, which answers the value under a key.
-pub fn join(rank: u32, mut get: impl FnMut(&str) -> Result<String>) -> Result<String> {
-    let first = get(&key(rank, 0))?;
+pub fn join(name: &str, rank: u32, mut get: impl FnMut(&str) -> Result<String>) -> Result<String> {
+    let first = get(&key(name, rank, 0))?;
     let broken = || Error::Card(format!("the card of rank {rank} is malformed"));
     let (count, rest) = first.split_once(':').ok_or_else(broken)?;
     let count: usize = count
@@ -65,7 +65,7 @@ pub fn join(rank: u32, mut get: impl FnMut(&str) -> Result<String>) -> Result<St
         .ok_or_else(broken)?;
     let mut card = rest.to_owned();
     for part in 1..count {
-        card.push_str(&get(&key(rank, part))?);
+        card.push_str(&get(&key(name, rank, part))?);
     }
     Ok(card)
 }
@@ -82,15 +82,15 @@ mod tests {
             let parts = split(&card, value_max).unwrap();
             prop_assert!(parts.iter().all(|part| part.len() <= value_max));
             let store: HashMap<String, String> =
-                parts.into_iter().enumerate().map(|(part, value)| (key(rank, part), value)).collect();
-            let joined = join(rank, |key| Ok(store[key].clone())).unwrap();
+                parts.into_iter().enumerate().map(|(part, value)| (key("card", rank, part), value)).collect();
+            let joined = join("card", rank, |key| Ok(store[key].clone())).unwrap();
             prop_assert_eq!(joined, card);
         }
 
         #[test]
         fn any_stored_text_is_read_or_refused(value in ".{0,40}") {
             let mut gets = 0;
-            let _ = join(0, |_| { gets += 1; Ok(value.clone()) });
+            let _ = join("card", 0, |_| { gets += 1; Ok(value.clone()) });
             prop_assert!(gets <= PARTS_MAX);
         }
     }

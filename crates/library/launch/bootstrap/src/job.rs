@@ -31,7 +31,7 @@ pub struct Job {
     /// `MPI_UNIVERSE_SIZE`, when the launcher says.
     pub universe_size: Option<u32>,
     /// CPUs (hardware threads) that the ranks of this host share in all, when the launcher says (our mpiexec does); else the
-    /// ranks agree on it ([`Bootstrap::agree_on_cores`](crate::Bootstrap::agree_on_cores)).
+    /// ranks agree on it ([`Bootstrap::agree`](crate::Bootstrap::agree)).
     pub host_cores: Option<u32>,
     pub launcher: Launcher,
     /// Which host each rank runs on.

@@ -24,12 +24,15 @@ mod job;
 mod mapping;
 pub mod pmi1;
 mod pmix;
+mod sharing;
 mod single;
 
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cores::Cores;
+use sharing::{HostFacts, Sharing};
 
 pub use error::{Error, Result};
 pub use ffi::at_exit;
@@ -43,9 +46,12 @@ const ABORT_DRAIN: Duration = Duration::from_millis(500);
 /// How long a process that has called for the end of its job waits for its own.
 const ABORT_LINGER: Duration = Duration::from_secs(1);
 
-/// The facts that ranks tell of themselves beside their cards.
-const CORES: &str = "cores";
-const OVERSUBSCRIBED: &str = "oversubscribed";
+/// The facts that ranks tell beside their cards: the first of a host of it, and the first of the job of all hosts.
+const HOST: &str = "facts";
+const VERDICT: &str = "verdict";
+
+/// The names under which a rank's first card stands, and the one in its place.
+const CARDS: [&str; 2] = ["card", "newcard"];
 
 /// What is agreed about the cores of a job's hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +62,23 @@ pub struct HostCores {
     pub oversubscribed: bool,
 }
 
+/// What the ranks of a job have found out together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agreed {
+    pub cores: HostCores,
+    /// Where not all ranks of a host share memory: the job with those that do as hosts of their own.
+    pub apart: Option<Job>,
+}
+
 /// The connection to the launcher. One per process: it takes over the inherited socket.
 ///
 /// Every method may be called from any thread; calls other than [`Bootstrap::abort`] take turns.
 pub struct Bootstrap {
     job: Job,
     exchange: Exchange,
+    /// Which of [`CARDS`] counts: the second once this process, as all others, has published that. Written between two fences; no
+    /// other memory depends on it.
+    edition: AtomicUsize,
 }
 
 enum Exchange {
@@ -75,24 +92,15 @@ pub fn connect() -> Result<Bootstrap> {
     let variable = |name: &str| std::env::var(name).ok();
     if variable("PMI_FD").is_some() || variable("PMI_PORT").is_some() {
         let (client, job) = pmi1::Client::connect(&variable)?;
-        return Ok(Bootstrap {
-            job,
-            exchange: Exchange::Pmi1(client),
-        });
+        return Ok(Bootstrap::new(job, Exchange::Pmi1(client)));
     }
     if variable("PMIX_RANK").is_some() {
         let (client, job) = pmix::Client::connect(&variable)?;
-        return Ok(Bootstrap {
-            job,
-            exchange: Exchange::Pmix(Box::new(client)),
-        });
+        return Ok(Bootstrap::new(job, Exchange::Pmix(Box::new(client))));
     }
     single::refuse_unusable_launcher(&variable)?;
     let (single, job) = single::Single::new();
-    Ok(Bootstrap {
-        job,
-        exchange: Exchange::Single(single),
-    })
+    Ok(Bootstrap::new(job, Exchange::Single(single)))
 }
 
 /// How many ranks there are, where the launcher says so in a variable, before [`connect`] asks it.
@@ -110,13 +118,15 @@ fn announced_size_in(variable: &dyn Fn(&str) -> Option<String>) -> Option<u32> {
     (!asked).then_some(1)
 }
 
-/// The number of cores that the first rank of a host tells.
-fn cores_in(first: u32, text: &str) -> Result<u32> {
-    let cores = text.parse().ok().filter(|cores| *cores > 0);
-    cores.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
-}
-
 impl Bootstrap {
+    fn new(job: Job, exchange: Exchange) -> Bootstrap {
+        Bootstrap {
+            job,
+            exchange,
+            edition: AtomicUsize::new(0),
+        }
+    }
+
     pub fn job(&self) -> &Job {
         &self.job
     }
@@ -136,94 +146,126 @@ impl Bootstrap {
         };
         let card = cores.on(card);
         match &self.exchange {
-            Exchange::Pmi1(client) => client.publish(self.job.rank, &card),
-            Exchange::Pmix(client) => client.publish(&card),
+            Exchange::Pmi1(client) => client.publish(self.card_name(), self.job.rank, &card),
+            Exchange::Pmix(client) => client.tell(self.card_name(), &card),
             Exchange::Single(single) => single.publish(&card),
         }
     }
 
-    /// What the ranks know of their hosts' cores: the same answer on all of a host, whatever each is bound to, and the same verdict
-    /// on all of the job. All ranks of the job call it, once, after the [`fence`](Bootstrap::fence) that follows
-    /// [`publish`](Bootstrap::publish).
+    /// The same, in place of the card that was published: all ranks of the job do so, once, and join a fence.
+    pub fn publish_anew(&self, card: &str) -> Result<()> {
+        self.edition.store(1, Ordering::Relaxed);
+        self.publish(card)
+    }
+
+    fn card_name(&self) -> &'static str {
+        CARDS[self.edition.load(Ordering::Relaxed)]
+    }
+
+    /// What the ranks find out together: how many cores each host has, and which ranks of it share memory. The same answer on all of
+    /// a host, whatever each is bound to, and the same verdict on all of the job. All ranks of the job call it, once, after the
+    /// [`fence`](Bootstrap::fence) that follows [`publish`](Bootstrap::publish).
     ///
-    /// Where the launcher does not say it, each card tells what its process may run on, and the host's first rank reads the
-    /// cards of its host and publishes what they come to, which the others read after one more fence. So it takes two
-    /// questions a rank, where reading all cards everywhere would take as many as the square of a host's ranks, and every
-    /// rank has the number from one line: ranks that add up by themselves could differ, and would then choose
-    /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one number a host, many in a line from
+    /// The first rank of each host reads the cards of its host, has `groups` find out from them who shares memory with whom (a number
+    /// for each, alike for those that do), and publishes what they come to, which the others read after one more fence. So it takes
+    /// two questions a rank, where reading all cards everywhere would take as many as the square of a host's ranks, and every
+    /// rank has the answer from one line: ranks that found out by themselves could differ, and would then choose
+    /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one line a host, many in a line from
     /// our own launcher.
-    pub fn agree_on_cores(&self) -> Result<HostCores> {
+    pub fn agree(&self, groups: &dyn Fn(&[String]) -> Vec<u32>) -> Result<Agreed> {
         let job = &self.job;
-        let several = job.hosts.count() > 1;
-        let told = job.host_cores.map(|cores| cores.max(1));
-        let here = match told {
-            Some(cores) if !several => cores,
-            None if job.size == 1 => Cores::of_this_process().count(),
-            told => self.cores_by_the_first(told)?,
-        };
-        let oversubscribed = match several {
+        if job.size == 1 {
+            let cores = job.host_cores.map(|cores| cores.max(1));
+            let here = cores.unwrap_or_else(|| Cores::of_this_process().count());
+            let cores = HostCores {
+                here,
+                oversubscribed: false,
+            };
+            return Ok(Agreed { cores, apart: None });
+        }
+        let first = job.local_ranks[0];
+        if job.rank == first {
+            self.tell(HOST, &self.facts_of_this_host(groups)?.to_string())?;
+        }
+        self.fence()?;
+        let here = self.facts_in(&self.told(HOST, first)?, first)?;
+        let (oversubscribed, is_apart) = match job.hosts.count() > 1 {
             true => self.verdict_of_rank_0()?,
-            false => job.local_size > here,
+            false => self.verdict(std::slice::from_ref(&here)),
         };
-        Ok(HostCores {
-            here,
+        let apart = match is_apart {
+            true => Some(sharing::apart(job, &self.facts_of_all_hosts()?)),
+            false => None,
+        };
+        let cores = HostCores {
+            here: here.cores,
             oversubscribed,
+        };
+        Ok(Agreed { cores, apart })
+    }
+
+    /// What this rank finds out for all of its host.
+    fn facts_of_this_host(&self, groups: &dyn Fn(&[String]) -> Vec<u32>) -> Result<HostFacts> {
+        let (mut cores, mut cards) = (Cores::default(), Vec::new());
+        for &rank in &self.job.local_ranks {
+            let (its_cores, card) = Cores::read(rank, &self.whole_card(rank)?)?;
+            cores.add(&its_cores);
+            cards.push(card);
+        }
+        let told = self.job.host_cores.map(|cores| cores.max(1));
+        Ok(HostFacts {
+            cores: told.unwrap_or_else(|| cores.count()),
+            sharing: Sharing::of(groups(&cards)),
         })
     }
 
-    /// The number that the first rank of this host publishes.
-    fn cores_by_the_first(&self, told: Option<u32>) -> Result<u32> {
-        let first = self.job.local_ranks[0];
-        if self.job.rank == first {
-            let cores = told.map_or_else(|| self.cores_of_this_host(), Ok)?;
-            self.tell(CORES, &cores.to_string())?;
-        }
-        self.fence()?;
-        self.cores_told_by(first)
+    /// What `first`, the first rank of its host, tells.
+    fn facts_in(&self, text: &str, first: u32) -> Result<HostFacts> {
+        let hosts = &self.job.hosts;
+        let ranks = hosts.ranks(hosts.of(first)).count();
+        let facts = HostFacts::parse(text, ranks);
+        facts.ok_or_else(|| Error::Card(format!("rank {first} tells nothing of its host")))
     }
 
-    fn cores_told_by(&self, first: u32) -> Result<u32> {
-        cores_in(first, &self.told(CORES, first)?)
+    /// Whether any host has more ranks than cores, and whether there is one whose ranks do not all share memory.
+    fn verdict(&self, hosts: &[HostFacts]) -> (bool, bool) {
+        let sizes = self.job.hosts.sizes();
+        let mut sized = hosts.iter().zip(sizes);
+        let oversubscribed = sized.any(|(host, ranks)| ranks > host.cores);
+        let is_together = |host: &HostFacts| host.sharing == Sharing::Together;
+        (oversubscribed, !hosts.iter().all(is_together))
     }
 
-    /// Whether any host has more ranks than cores.
-    fn verdict_of_rank_0(&self) -> Result<bool> {
+    /// The same, as rank 0 finds it.
+    fn verdict_of_rank_0(&self) -> Result<(bool, bool)> {
         if self.job.rank == 0 {
-            let cores = self.cores_of_all_hosts()?.into_iter();
-            let mut hosts = cores.zip(self.job.hosts.sizes());
-            let verdict = hosts.any(|(cores, ranks)| ranks > cores);
-            self.tell(OVERSUBSCRIBED, &u32::from(verdict).to_string())?;
+            let (oversubscribed, apart) = self.verdict(&self.facts_of_all_hosts()?);
+            let verdict = u32::from(oversubscribed) + 2 * u32::from(apart);
+            self.tell(VERDICT, &verdict.to_string())?;
         }
         self.fence()?;
-        match &*self.told(OVERSUBSCRIBED, 0)? {
-            "0" => Ok(false),
-            "1" => Ok(true),
-            other => Err(Error::Card(format!(
-                "rank 0 tells `{other}`, which is no verdict on the cores of hosts"
+        let told = self.told(VERDICT, 0)?;
+        match told.parse::<u32>().ok().filter(|verdict| *verdict < 4) {
+            Some(verdict) => Ok((verdict & 1 != 0, verdict & 2 != 0)),
+            None => Err(Error::Card(format!(
+                "rank 0 tells `{told}`, which is no verdict on the hosts"
             ))),
         }
     }
 
-    /// The numbers that the first ranks of all hosts publish, many at once where the launcher gives them so.
-    fn cores_of_all_hosts(&self) -> Result<Vec<u32>> {
+    /// What the first ranks of all hosts tell, many at once where the launcher gives them so.
+    fn facts_of_all_hosts(&self) -> Result<Vec<HostFacts>> {
         let firsts = self.job.hosts.firsts();
         let told = match &self.exchange {
-            Exchange::Pmi1(client) => client.told_by_all(CORES, &firsts)?,
+            Exchange::Pmi1(client) => client.told_by_all(HOST, &firsts)?,
             _ => {
-                let told = firsts.iter().map(|&first| self.told(CORES, first));
+                let told = firsts.iter().map(|&first| self.told(HOST, first));
                 told.collect::<Result<_>>()?
             }
         };
         let told = firsts.iter().zip(told);
-        told.map(|(&first, text)| cores_in(first, &text)).collect()
-    }
-
-    fn cores_of_this_host(&self) -> Result<u32> {
-        let mut cores = Cores::default();
-        for &rank in &self.job.local_ranks {
-            cores.add(&Cores::read(rank, &self.whole_card(rank)?)?.0);
-        }
-        Ok(cores.count())
+        told.map(|(&first, text)| self.facts_in(&text, first))
+            .collect()
     }
 
     /// Has a fact about this rank known to all from the next fence on.
@@ -272,8 +314,8 @@ impl Bootstrap {
     /// A card with what its process may run on.
     fn whole_card(&self, rank: u32) -> Result<String> {
         match &self.exchange {
-            Exchange::Pmi1(client) => client.card(rank),
-            Exchange::Pmix(client) => client.card(rank),
+            Exchange::Pmi1(client) => client.card(self.card_name(), rank),
+            Exchange::Pmix(client) => client.told(self.card_name(), rank),
             Exchange::Single(single) => single.card(),
         }
     }

@@ -9,7 +9,6 @@ use std::ffi::{CStr, CString};
 
 const LIBRARY: &str = "libpmix.so.2";
 
-const CARD: &CStr = c"weft-card";
 const HOST: &str = "host";
 
 pub struct Client {
@@ -22,10 +21,6 @@ impl Client {
         let client = Client { library };
         let job = client.job()?;
         Ok((client, job))
-    }
-
-    pub fn publish(&self, card: &str) -> Result<()> {
-        self.put(CARD, card)
     }
 
     /// Has this rank's `fact` known to all from the next fence on.
@@ -51,10 +46,6 @@ impl Client {
         self.library
             .fence(TURN, turn)
             .map_err(|status| failed("PMIx_Fence", status))
-    }
-
-    pub fn card(&self, rank: u32) -> Result<String> {
-        self.text(rank, CARD)
     }
 
     fn text(&self, rank: u32, key: &CStr) -> Result<String> {

@@ -25,11 +25,15 @@ impl Address {
     }
 }
 
+/// The part of a whole card that begins with `way`.
+pub fn part<'a>(whole: &'a str, way: &str) -> Option<&'a str> {
+    whole.split(';').find(|part| part.starts_with(way))
+}
+
 impl Directory for Address {
     fn card(&self, peer: Peer) -> Result<String, String> {
         let whole = self.cards.card(peer)?;
-        let mut parts = whole.split(';');
-        match parts.find(|part| part.starts_with(self.way)) {
+        match part(&whole, self.way) {
             Some(part) => Ok(part.to_owned()),
             None => {
                 let shown: String = whole.chars().take(SHOWN).collect();

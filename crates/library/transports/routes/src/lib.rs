@@ -20,7 +20,7 @@ mod patience;
 #[cfg(test)]
 mod tests;
 
-pub use card::{Address, card};
+pub use card::{Address, card, part};
 pub use either::{Decide, Either, EitherEndpoint, Way};
 pub use endpoint::RoutesEndpoint;
 pub use fabric::Routes;

@@ -368,6 +368,7 @@ mod tests {
             start: 0,
             memfd: 0,
             key,
+            view: 0,
             pipe: None,
         };
         let (right, wrong) = (card([1, 2]), card([1, 3]));

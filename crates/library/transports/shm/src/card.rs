@@ -14,6 +14,8 @@ pub struct Card {
     pub memfd: u32,
     /// Random words that also stand in the segment.
     pub key: [u64; 2],
+    /// By what it is found and opened ([`view`](crate::view)).
+    pub view: u64,
     /// Of the pipe on which it sleeps, if it does.
     pub pipe: Option<PipeName>,
 }
@@ -23,8 +25,8 @@ impl fmt::Display for Card {
         let [high, low] = self.key;
         write!(
             f,
-            "shm1:{}:{}:{}:{high:016x}{low:016x}",
-            self.pid, self.start, self.memfd
+            "shm1:{}:{}:{}:{high:016x}{low:016x}:{:016x}",
+            self.pid, self.start, self.memfd, self.view
         )?;
         match self.pipe {
             Some(PipeName { number, inode }) => write!(f, ":{number}:{inode}"),
@@ -51,6 +53,8 @@ impl Card {
         if key.len() != 32 || !key.is_ascii() {
             return None;
         }
+        let half = |hex: &str| u64::from_str_radix(hex, 16).ok();
+        let view = fields.next().filter(|view| view.len() == 16)?;
         let pipe = match fields.next() {
             None => None,
             Some(number) => Some(PipeName {
@@ -61,12 +65,12 @@ impl Card {
         if fields.next().is_some() {
             return None;
         }
-        let half = |hex: &str| u64::from_str_radix(hex, 16).ok();
         Some(Card {
             pid,
             start,
             memfd,
             key: [half(&key[..16])?, half(&key[16..])?],
+            view: half(view)?,
             pipe,
         })
     }
@@ -86,6 +90,7 @@ mod tests {
         start: 123_456,
         memfd: 3,
         key: [1, u64::MAX],
+        view: 5,
         pipe: None,
     };
     const WITH_PIPE: Card = Card {

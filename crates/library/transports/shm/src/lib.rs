@@ -1,7 +1,8 @@
 //! The transport over shared memory.
 //!
 //! Each process owns one memfd, its *segment*. Peers open it through `/proc/PID/fd/N`, told by the process's
-//! [card](Shm::card); nothing has a name that could be left behind. The segment begins with the *base*: a doorbell,
+//! [card](Shm::card); nothing has a name that could be left behind. Which of a host's processes can do so `sharing` finds out, when
+//! a job starts. The segment begins with the *base*: a doorbell,
 //! and for each lane the peers that have notified it and where each peer's ring to this process lies. A sender that first
 //! writes to a peer carves a ring out of its *own* segment, enters it in the peer's base and notifies the peer; so a peer
 //! never talked to costs a word in a table, and memory is charged to the sender.
@@ -52,8 +53,10 @@ mod process;
 mod quarantine;
 mod segment;
 mod shared;
+mod sharing;
 mod streaming;
 mod table;
+mod view;
 
 #[cfg(test)]
 mod world;

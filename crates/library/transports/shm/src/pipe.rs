@@ -7,6 +7,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
 use weft_sync::{Pipe, above_standard};
 
+use crate::process::folder;
+
 /// Where a process's pipe is, and by what to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeName {
@@ -54,7 +56,7 @@ fn open_both_ways(pid: u32, number: u32) -> io::Result<File> {
     options.read(true).write(true);
     // The number may by now be of something that an open would wait for.
     options.custom_flags(libc::O_NONBLOCK);
-    above_standard(|| options.open(format!("/proc/{pid}/fd/{number}")))
+    above_standard(|| options.open(format!("{}/fd/{number}", folder(pid))))
 }
 
 #[cfg(test)]

@@ -14,6 +14,14 @@ pub fn random_key() -> io::Result<[u64; 2]> {
     }
 }
 
+/// Where `/proc` tells of process `pid`, which this process may be: even where its number is of another process there.
+pub fn folder(pid: u32) -> String {
+    match pid == std::process::id() {
+        true => "/proc/self".to_owned(),
+        false => format!("/proc/{pid}"),
+    }
+}
+
 /// Lets any process of this user copy from and to this one's memory, where the Yama security module would
 /// allow it to parents only (prctl(2), PR_SET_PTRACER). Without Yama it has no effect.
 pub fn allow_copies() {

@@ -10,6 +10,7 @@ use weft_sync::{Section, above_standard};
 
 use crate::available;
 use crate::file_limit::Lifted;
+use crate::process::folder;
 
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
@@ -297,7 +298,7 @@ impl Foreign {
     /// Opens the segment that process `pid` has as descriptor `memfd`; it must be this user's and sealed, so
     /// that it stays what it is.
     pub fn open(pid: u32, memfd: u32) -> Result<Foreign, String> {
-        let path = format!("/proc/{pid}/fd/{memfd}");
+        let path = format!("{}/fd/{memfd}", folder(pid));
         let mut options = std::fs::OpenOptions::new();
         options.read(true).write(true);
         // The number may by now be of something that an open would wait for.

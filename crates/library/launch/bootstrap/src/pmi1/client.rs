@@ -178,15 +178,16 @@ impl Client {
         Ok(Hosts::named(names.collect::<Result<Vec<String>>>()?))
     }
 
-    pub fn publish(&self, rank: u32, text: &str) -> Result<()> {
+    /// Has a card of this rank's known by its name.
+    pub fn publish(&self, name: &str, rank: u32, text: &str) -> Result<()> {
         for (part, value) in card::split(text, self.value_max_bytes)?.iter().enumerate() {
-            self.put(&card::key(rank, part), value)?;
+            self.put(&card::key(name, rank, part), value)?;
         }
         Ok(())
     }
 
-    pub fn card(&self, rank: u32) -> Result<String> {
-        card::join(rank, |key| self.require(key, rank))
+    pub fn card(&self, name: &str, rank: u32) -> Result<String> {
+        card::join(name, rank, |key| self.require(key, rank))
     }
 
     /// Waits for all ranks. Whenever that takes [`TURN`] longer, `turn` is called, which may ask the server for something.

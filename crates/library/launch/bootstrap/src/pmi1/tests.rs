@@ -1,7 +1,7 @@
 //! The client against servers that misbehave as real ones do, and worse, over `PMI_PORT`.
 
 use super::Client;
-use crate::{Bootstrap, Error, Exchange, Job, Result};
+use crate::{Agreed, Bootstrap, Error, Exchange, Hosts, Job, Result};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -86,10 +86,10 @@ fn works_with_a_server_that_says_little() {
         (vec![1], 0, 1)
     );
     let card = "0123456789=".repeat(100);
-    client.publish(1, &card).unwrap();
+    client.publish("card", 1, &card).unwrap();
     client.fence(&mut || ()).unwrap();
-    assert_eq!(client.card(1).unwrap(), card);
-    assert!(matches!(client.card(7), Err(Error::Card(_))));
+    assert_eq!(client.card("card", 1).unwrap(), card);
+    assert!(matches!(client.card("card", 7), Err(Error::Card(_))));
     client.finalize().unwrap();
 }
 
@@ -113,16 +113,16 @@ fn cards_are_asked_for_during_a_fence() {
             })
         })
         .unwrap();
-        client.publish(1, "here").unwrap();
+        client.publish("card", 1, "here").unwrap();
         let mut turns = 0;
         let asks = &mut || {
             turns += 1;
-            assert_eq!(client.card(1).unwrap(), "here");
+            assert_eq!(client.card("card", 1).unwrap(), "here");
         };
         client.fence(asks).unwrap();
         assert_eq!(turns, 1);
         // The end of the fence is not taken for the next answer.
-        assert_eq!(client.card(1).unwrap(), "here");
+        assert_eq!(client.card("card", 1).unwrap(), "here");
     }
 }
 
@@ -271,11 +271,13 @@ fn agreed_with(
             };
             let (client, job) = Client::connect(&variable).unwrap();
             let exchange = Exchange::Pmi1(client);
-            let bootstrap = Bootstrap { job, exchange };
+            let bootstrap = Bootstrap::new(job, exchange);
             bootstrap.publish("card").unwrap();
             bootstrap.fence().unwrap();
-            let agreed = bootstrap.agree_on_cores().unwrap();
-            (agreed.here, agreed.oversubscribed)
+            let together = |cards: &[String]| vec![0; cards.len()];
+            let Agreed { cores, apart } = bootstrap.agree(&together).unwrap();
+            assert_eq!(apart, None);
+            (cores.here, cores.oversubscribed)
         })
     });
     let ranks: Vec<_> = ranks.collect();
@@ -299,5 +301,52 @@ fn all_ranks_know_alike_whether_any_host_has_too_few_cores() {
     assert_eq!(
         agreed("(vector,(0,2,1))", &[0, 0]),
         [(here, false), (here, false)]
+    );
+}
+
+/// Which hosts each rank of a job has, where ranks share memory whose cards are the same, and the card of rank 0 that it reads behind that.
+fn apart(mapping: &'static str, cards: &'static [&'static str]) -> Vec<(Option<Hosts>, String)> {
+    let ports = serve_job(cards.len() as u32, mapping, " keys_max=8192");
+    let ranks = ports.into_iter().zip(cards).map(|(port, card)| {
+        thread::spawn(move || {
+            let variable = |name: &str| match name {
+                "PMI_PORT" => Some(port.clone()),
+                "PMI_ID" => Some("0".into()),
+                "WEFT_HOST_CORES" => Some("9".into()),
+                _ => None,
+            };
+            let (client, job) = Client::connect(&variable).unwrap();
+            let bootstrap = Bootstrap::new(job, Exchange::Pmi1(client));
+            bootstrap.publish(card).unwrap();
+            bootstrap.fence().unwrap();
+            let alike = |cards: &[String]| {
+                let first = |card| cards.iter().position(|other| other == card).unwrap() as u32;
+                cards.iter().map(first).collect()
+            };
+            let apart = bootstrap.agree(&alike).unwrap().apart;
+            if apart.is_some() {
+                bootstrap.publish_anew("anew").unwrap();
+                bootstrap.fence().unwrap();
+            }
+            (apart.map(|job| job.hosts), bootstrap.card(0).unwrap())
+        })
+    });
+    let ranks: Vec<_> = ranks.collect();
+    ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+}
+
+#[test]
+fn all_ranks_know_alike_who_shares_memory() {
+    let hosts = |names: &[u32]| Some(Hosts::named(names.iter().copied()));
+    let anew = |names: &[u32]| vec![(hosts(names), "anew".to_owned()); names.len()];
+    let one_host = "(vector,(0,1,4))";
+    assert_eq!(apart(one_host, &["a"; 4]), vec![(None, "a".into()); 4]);
+    assert_eq!(apart(one_host, &["a", "b", "a", "c"]), anew(&[0, 1, 0, 2]));
+    assert_eq!(apart(one_host, &["a", "b", "c", "d"]), anew(&[0, 1, 2, 3]));
+    let two_hosts = "(vector,(0,2,2))";
+    assert_eq!(apart(two_hosts, &["a", "a", "b", "c"]), anew(&[0, 0, 1, 2]));
+    assert_eq!(
+        apart(two_hosts, &["a", "a", "b", "b"]),
+        vec![(None, "a".into()); 4]
     );
 }

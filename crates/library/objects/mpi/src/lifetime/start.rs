@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use weft_bootstrap::Bootstrap;
+use weft_bootstrap::{Agreed, Bootstrap, Job};
 use weft_engine::{Engine, Pace};
 use weft_transport::{Directory, Peer};
 
 use crate::error::Result;
 use crate::objects::comm;
+use crate::process::network::Network;
 use crate::process::transport::Transport;
 use crate::process::{engine, job, network};
 use crate::tool;
@@ -24,25 +25,37 @@ impl Directory for Cards {
 pub(super) fn start() -> Result<()> {
     let bootstrap = Arc::new(weft_bootstrap::connect().map_err(job::of_launcher)?);
     let transport = Transport::named()?;
-    let job = transport.job(bootstrap.job())?;
-    let cards = Arc::new(Cards(bootstrap.clone()));
-    let (fabric, card) = network::attach(&job, transport, bootstrap.job(), cards)?;
+    let attach = |placed: &Job| -> Result<(Job, Network, String)> {
+        let job = transport.job(placed)?;
+        let cards = Arc::new(Cards(bootstrap.clone()));
+        let (fabric, card) = network::attach(&job, transport, placed, cards)?;
+        Ok((job, fabric, card))
+    };
+    let (mut job, mut fabric, card) = attach(bootstrap.job())?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
     }
-    let agreed = bootstrap.agree_on_cores().map_err(job::of_launcher)?;
-    let (pace, threads) = match job.local_size > agreed.here {
+    let groups = |cards: &[String]| network::groups(&fabric, transport, cards);
+    let Agreed { cores, apart } = bootstrap.agree(&groups).map_err(job::of_launcher)?;
+    if let Some(apart) = apart {
+        let card;
+        (job, fabric, card) = attach(&apart)?;
+        let publish = bootstrap.publish_anew(&card);
+        let publish = publish.and_then(|()| bootstrap.fence());
+        publish.map_err(job::of_launcher)?;
+    }
+    let (pace, threads) = match job.local_size > cores.here {
         true => {
             fabric.near().share_cores();
             (Pace::SHARED, 0)
         }
-        false => (Pace::ALONE, cores()),
+        false => (Pace::ALONE, usable_cores()),
     };
     let (rank, size, hosts) = (job.rank, job.size, job.hosts.count());
     let pace = tool::control::pace(pace);
     comm::begin(rank, size);
-    job::begin(bootstrap, job, agreed);
+    job::begin(bootstrap, job, cores);
     let engine = Engine::new(fabric, rank, size, pace, threads);
     let engine = engine
         .with_members(comm::members().clone())
@@ -56,6 +69,6 @@ pub(super) fn start() -> Result<()> {
 }
 
 /// Cores this process may run on.
-fn cores() -> u32 {
+fn usable_cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use weft_bootstrap::Job;
 use weft_engine::{LANES, describe_packet};
 use weft_rdma::{Common, Rdma, Use};
-use weft_routes::{Address, Decide, Either, Routes, Way, card};
+use weft_routes::{Address, Decide, Either, Routes, Way, card, part};
 use weft_shm::Shm;
 use weft_tcp::{Options, Tcp, explained, is_on_common_network, prefix_of};
 use weft_transport::Directory;
@@ -26,6 +26,9 @@ pub(crate) type Network = Routes<Shm, Distant>;
 /// What reaches processes that share no memory with this one.
 pub(crate) type Distant = Either<Rdma, Tcp>;
 
+/// What the cards of shared memory begin with.
+const NEAR: &str = "shm";
+
 /// Names the interfaces whose addresses are told to other hosts, with commas between them; all that are up if it is not set.
 pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
 /// Seconds for which another host may be silent before its ranks are lost; 0 for ever.
@@ -41,7 +44,7 @@ pub(crate) fn attach(
     cards: Arc<dyn Directory>,
 ) -> Result<(Network, String)> {
     let lines = trace::lines(job.rank, job.size).map_err(|why| Error::new(Class::Other, why))?;
-    let near = Shm::new(job.rank, &job.local_ranks, LANES, address(&cards, "shm"));
+    let near = Shm::new(job.rank, &job.local_ranks, LANES, address(&cards, NEAR));
     let mut near = near.map_err(|error| failed("shared memory", error))?;
     if job.hosts.count() == 1 {
         let card = near.card();
@@ -53,6 +56,19 @@ pub(crate) fn attach(
     let ways = [vec![near.card()], ways].concat();
     let network = traced(Routes::new(near, Some(far)), lines, job, cards)?;
     Ok((network, card(&ways)))
+}
+
+/// Which of a host's ranks share memory by what they are to use, as the first of them finds from their cards: a number for each,
+/// alike for those that do.
+pub(crate) fn groups(network: &Network, transport: Transport, cards: &[String]) -> Vec<u32> {
+    match transport {
+        Transport::Auto | Transport::Shm => {
+            let cards: Vec<_> = cards.iter().map(|card| part(card, NEAR)).collect();
+            network.near().groups(&cards)
+        }
+        // None do, and each is on a host of its own already.
+        Transport::Tcp | Transport::Rdma => vec![0; cards.len()],
+    }
 }
 
 /// The cards of the way that begins with `way`.
@@ -82,7 +98,12 @@ fn distant(
     }
     let options = options(job, |name| std::env::var(name).ok())?;
     let tcp = Tcp::new(job.rank, job.size, LANES, address(cards, "tcp"), options);
-    let tcp = tcp.map_err(|error| failed("TCP, for the ranks on other hosts", error))?;
+    let tcp = tcp.map_err(|error| {
+        failed(
+            "TCP, for the ranks that this one shares no memory with",
+            error,
+        )
+    })?;
     let tcp_card = tcp.card();
     Ok(match rdma {
         None => (Either::second(tcp), vec![tcp_card]),

@@ -73,7 +73,9 @@ impl Transport {
         match self {
             Transport::Shm if job.hosts.count() > 1 => {
                 let hosts = job.hosts.count();
-                let what = format_args!("`shm` reaches one host, and this job runs on {hosts}");
+                let what = format_args!(
+                    "`shm` reaches one host, and this job runs on {hosts} (ranks that cannot open each other's memory, as in containers or of users of their own, count as on several)"
+                );
                 Err(argument(Class::Other, TRANSPORT, what))
             }
             Transport::Auto | Transport::Shm => Ok(job.clone()),
