@@ -139,6 +139,17 @@ impl<F: Fabric> Engine<F> {
         self.shared.reported.report(self.me, peer, why);
     }
 
+    /// Ends a peer that has broken a rule of those who made the engine, with all that waits for it.
+    #[cold]
+    pub fn end_peer(&self, lane: u32, peer: Peer, why: &str) {
+        let why = Lost(Arc::from(format!("rank {peer} {why}; connection ended")));
+        let lane = self.lane(lane);
+        let mut state = lane.enter_soon();
+        state.core.actions.push_back(Action::End { peer, why });
+        state.act();
+        self.leave(lane, state);
+    }
+
     /// This process leaves its job, or has joined it again: the ends of others are in order meanwhile, and the user is told of none.
     pub fn set_leaving(&self, is_leaving: bool) {
         self.shared.reported.set_leaving(is_leaving);

@@ -10,6 +10,7 @@ mod block;
 mod command;
 mod lock_queue;
 mod number;
+mod owed;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -18,4 +19,5 @@ pub use access::Access;
 pub use block::{Block, Unit};
 pub use command::{Command, Commands, LONGEST_RESULT, Nonsense, Updating};
 pub use lock_queue::{AlreadyAsked, Grant, LockQueue};
+pub use owed::{MOST_UNDER_WAY, Owed, RESULT_BYTES};
 pub use pieces::{Piece, Pieces, Room};

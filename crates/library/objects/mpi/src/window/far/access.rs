@@ -152,7 +152,7 @@ impl Path<'_> {
             if let Some(results) = results {
                 let into = results.part(piece.begin, piece.bytes);
                 let (tag, id) = self.expect(&mut state, into)?;
-                Self::note(&mut state, owner, id, What::Answer(piece.bytes));
+                Self::note(&mut state, owner, id, What::Result(piece.bytes));
                 reply = Some(tag);
             }
             let operands = match operands.as_ref().filter(|_| form.inline) {
@@ -193,7 +193,7 @@ impl Path<'_> {
             self.send(&mut state)?;
         }
         let (reply, id) = self.expect(&mut state, result.clone())?;
-        Self::note(&mut state, &mut Owner::Line, id, What::Answer(bytes));
+        Self::note(&mut state, &mut Owner::Line, id, What::Result(bytes));
         // SAFETY: by this function's contract.
         let (compare, value) = unsafe {
             (

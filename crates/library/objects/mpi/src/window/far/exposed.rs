@@ -62,7 +62,6 @@ impl Path<'_> {
         owner: &mut Owner,
     ) -> Result<()> {
         let mut state = self.enter_to_access()?;
-        self.pause(&mut state);
         state.begin(false);
         let place = Place {
             lane: self.comm.lane(),

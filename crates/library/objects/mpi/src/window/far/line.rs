@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 use weft_engine::RequestId;
+use weft_rma::far::{MOST_UNDER_WAY, RESULT_BYTES};
 
 use crate::error::{Class, Error};
 use crate::objects::request::Status;
@@ -39,7 +40,9 @@ pub struct State {
     /// Messages under way, in the order of their accesses.
     pending: VecDeque<Pending>,
     /// Bytes of batches among them.
-    pub buffered: usize,
+    buffered: usize,
+    /// Bytes of the results among them, which the target stores until they have left.
+    results: usize,
     /// What has become of an access that no call has told of yet.
     pub failed: Option<Error>,
 }
@@ -59,9 +62,24 @@ pub enum What {
     Data,
     /// Into the program's memory; so many bytes.
     Answer(usize),
-    /// A request that the program has stands for it, and tells what becomes of it.
-    Borrowed,
+    /// The same, of what an update found, for which the target has memory of its own.
+    Result(usize),
+    /// A request that the program has stands for it, and tells what becomes of it; so many bytes of a result.
+    Borrowed(usize),
 }
+
+impl What {
+    /// Bytes that the target stores for it.
+    pub fn result_bytes(&self) -> usize {
+        match *self {
+            What::Result(bytes) | What::Borrowed(bytes) => bytes,
+            _ => 0,
+        }
+    }
+}
+
+/// Bytes of messages with commands that may be under way to one target.
+const BUFFERED_BYTES: usize = 1 << 20;
 
 /// Tags of answers are below this, those of data from here on.
 pub const DATA_TAGS: u32 = 1 << 30;
@@ -93,6 +111,7 @@ impl State {
         if let What::Batch(bytes) = &what {
             self.buffered += bytes.len();
         }
+        self.results += what.result_bytes();
         let access = self.begun;
         self.pending.push_back(Pending { access, id, what });
     }
@@ -103,10 +122,12 @@ impl State {
         pending.any(|pending| !matches!(pending.what, What::Batch(_)))
     }
 
-    /// Whether no more is under way than this: bytes of batches, and messages in all.
-    pub fn is_within(&mut self, bytes: usize, messages: usize) -> bool {
+    /// Whether no more is under way than may be, or one `part` of it.
+    pub fn is_within(&mut self, part: usize) -> bool {
         self.first_pending(0);
-        self.buffered <= bytes && self.pending.len() <= messages
+        self.buffered <= BUFFERED_BYTES / part
+            && self.results <= RESULT_BYTES / part
+            && self.pending.len() <= MOST_UNDER_WAY / part
     }
 
     /// The first message of an access up to `last` that is still under way. What is over of those before it is taken off.
@@ -124,14 +145,17 @@ impl State {
 
     fn end(&mut self, over: Pending) {
         let (id, wanted) = (over.id, over.what);
-        if let What::Borrowed = wanted {
+        self.results -= wanted.result_bytes();
+        if let What::Borrowed(_) = wanted {
             return;
         }
         let status = Status::from_engine(engine().finish(id));
         let mut outcome = status.check();
         match wanted {
             What::Batch(bytes) => self.buffered -= bytes.len(),
-            What::Answer(bytes) if outcome.is_ok() && status.bytes != bytes as u64 => {
+            What::Answer(bytes) | What::Result(bytes)
+                if outcome.is_ok() && status.bytes != bytes as u64 =>
+            {
                 outcome = Err(wrong_length(bytes, status.bytes));
             }
             _ => {}

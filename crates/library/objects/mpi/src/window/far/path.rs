@@ -16,10 +16,6 @@ use crate::process::engine::engine;
 
 /// Bytes of the longest message with commands, which goes eagerly.
 pub const MESSAGE_BYTES: usize = 16 << 10;
-/// Bytes of messages with commands that may be under way to one target.
-const BUFFERED_BYTES: usize = 1 << 20;
-/// Messages and accesses of memory that may be under way to one target.
-const MOST_UNDER_WAY: usize = 4096;
 
 pub const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
@@ -59,15 +55,16 @@ pub struct Flushing {
 }
 
 impl<'a> Path<'a> {
-    /// Locks the line for an access, for which the part is locked if it is to be.
+    /// Locks the line for an access, for which the part is locked if it is to be, once not too much is under way.
     pub(super) fn enter_to_access(&self) -> Result<MutexGuard<'a, State>> {
         loop {
-            let state = self.enter();
-            if !state.is_lock_due {
+            let mut state = self.enter();
+            if state.is_lock_due {
+                drop(state);
+                self.take_due_lock()?;
+            } else if !self.pause(&mut state) {
                 return Ok(state);
             }
-            drop(state);
-            self.take_due_lock()?;
         }
     }
 
@@ -80,11 +77,11 @@ impl<'a> Path<'a> {
 
     /// Waits while too much is under way. Other threads may access the target meanwhile: true says that they perhaps have.
     pub(super) fn pause(&self, state: &mut MutexGuard<'_, State>) -> bool {
-        if state.is_within(BUFFERED_BYTES, MOST_UNDER_WAY) {
+        if state.is_within(1) {
             return false;
         }
         MutexGuard::unlocked(state, || {
-            self.wait_until(|state| state.is_within(BUFFERED_BYTES / 2, MOST_UNDER_WAY / 2));
+            self.wait_until(|state| state.is_within(2));
         });
         true
     }
@@ -169,7 +166,7 @@ impl<'a> Path<'a> {
             Owner::Line => state.note(id, what),
             Owner::Program(ids) => {
                 ids.push(id);
-                state.note(id, What::Borrowed);
+                state.note(id, What::Borrowed(what.result_bytes()));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::task::Poll;
 use weft_engine::Awaited;
 use weft_memory::Memory;
 use weft_rma::LockKind;
-use weft_rma::far::{Command, Commands, Grant, LockQueue};
+use weft_rma::far::{Command, Commands, Grant, LockQueue, Owed};
 
 use super::line::{DATA_TAGS, NO_TAG};
 use super::path::{MESSAGE_BYTES, NOTHING};
@@ -47,7 +47,7 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
             window,
             awaited,
             ring,
-            transfers: Vec::new(),
+            answers: Vec::new(),
             arrivals: Vec::new(),
             origins: HashMap::new(),
             locks: LockQueue::default(),
@@ -94,8 +94,25 @@ struct Origin {
     arriving: u32,
     /// What it has asked for since, that waits for those.
     held: VecDeque<Held>,
+    /// Answers to it on their way, and the bytes of results among them.
+    answers: Owed,
     /// Why an access of its was not made; it is told with its next flush.
     failed: Option<Class>,
+}
+
+impl Origin {
+    fn owed(&self) -> Owed {
+        Owed {
+            messages: self.arriving as usize + self.held.len() + self.answers.messages,
+            bytes: self.answers.bytes,
+        }
+    }
+}
+
+/// An answer on its way.
+struct Answer {
+    origin: u32,
+    transfer: Transfer,
 }
 
 /// What comes after all data.
@@ -109,8 +126,7 @@ struct Server {
     window: Arc<Window>,
     awaited: Awaited,
     ring: VecDeque<Posted>,
-    /// Answers on their way.
-    transfers: Vec<Transfer>,
+    answers: Vec<Answer>,
     arrivals: Vec<Arrival>,
     /// By rank, those that have announced puts or made mistakes.
     origins: HashMap<u32, Origin>,
@@ -128,9 +144,7 @@ impl Server {
             self.handle_messages();
             self.handle_arrivals();
             self.watch_holders();
-            // An origin that is lost needs no answer.
-            self.transfers
-                .retain(|transfer| transfer.id.finish_complete().is_none());
+            self.handle_answers();
             let (is_stopping, awaited) = (self.is_stopping, self.awaited.clone());
             let mut waits = self.waits_for().peekable();
             if is_stopping && waits.peek().is_none() {
@@ -145,12 +159,13 @@ impl Server {
 
     fn waits_for(&mut self) -> impl Iterator<Item = &mut Waited> {
         let first = self.ring.front_mut().map(|posted| &mut posted.id);
-        let transfers = self.transfers.iter_mut().map(|transfer| &mut transfer.id);
+        let answers = self.answers.iter_mut();
+        let answers = answers.map(|answer| &mut answer.transfer.id);
         let arrivals = self.arrivals.iter_mut().map(|arrival| &mut arrival.id);
         let watched = self.watched.iter_mut().map(|watched| &mut watched.id);
         first
             .into_iter()
-            .chain(transfers)
+            .chain(answers)
             .chain(arrivals)
             .chain(watched)
     }
@@ -176,11 +191,36 @@ impl Server {
             return;
         }
         for command in Commands::new(message) {
+            if !self.may_ask(origin) {
+                return;
+            }
             match command {
                 Ok(command) => self.handle(origin, command),
                 Err(_) => self.fail(origin, Class::Intern),
             }
         }
+    }
+
+    /// Whether an origin may ask for more. One that is owed more than any that keeps to the rules is ended.
+    fn may_ask(&mut self, origin: u32) -> bool {
+        if self.is_within(origin) {
+            return true;
+        }
+        // Some of it may be over.
+        self.handle_arrivals();
+        self.handle_answers();
+        let is_within = self.is_within(origin);
+        if !is_within {
+            let comm = &self.window.comm;
+            let why = "asked for more accesses of a window at once than a target keeps";
+            engine().end_peer(comm.lane(), comm.peer(origin), why);
+        }
+        is_within
+    }
+
+    fn is_within(&self, origin: u32) -> bool {
+        let from = self.origins.get(&origin);
+        from.is_none_or(|from| from.owed().is_within())
     }
 
     fn handle(&mut self, origin: u32, command: Command) {
@@ -258,9 +298,28 @@ impl Server {
     fn answer(&mut self, to: Grant, found: std::result::Result<Memory, Class>, data: Vec<u8>) {
         let Grant { origin, reply } = to;
         match self.window.answer(origin, reply, found, data) {
-            Ok(under_way) => self.transfers.extend(under_way),
+            Ok(None) => {}
+            Ok(Some(transfer)) => {
+                let owed = &mut self.origin(origin).answers;
+                owed.messages += 1;
+                owed.bytes += transfer.data.len();
+                self.answers.push(Answer { origin, transfer });
+            }
             Err(error) => self.fail(origin, error.class),
         }
+    }
+
+    /// Lets go of the answers that have left. An origin that is lost needs none.
+    fn handle_answers(&mut self) {
+        let origins = &mut self.origins;
+        self.answers.retain(|Answer { origin, transfer }| {
+            let is_over = transfer.id.finish_complete().is_some();
+            if is_over && let Some(from) = origins.get_mut(origin) {
+                from.answers.messages -= 1;
+                from.answers.bytes -= transfer.data.len();
+            }
+            !is_over
+        });
     }
 
     fn await_data(&mut self, origin: u32, tag: u32, into: Option<Memory>) {

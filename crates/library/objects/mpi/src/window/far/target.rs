@@ -120,7 +120,7 @@ impl Window {
             Err(class) => start_failure(comm, traffic, origin, reply, class as u8),
         };
         let id = under_way(sent?).map(Waited::new);
-        Ok(id.map(|id| Transfer { id, _data: data }))
+        Ok(id.map(|id| Transfer { id, data }))
     }
 
     /// Receives the data of an announced put, to nowhere if they have no place.

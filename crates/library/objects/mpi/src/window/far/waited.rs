@@ -34,5 +34,5 @@ impl Waited {
 /// An answer under way, and the memory of the library's that it comes from.
 pub struct Transfer {
     pub id: Waited,
-    pub _data: Vec<u8>,
+    pub data: Vec<u8>,
 }
