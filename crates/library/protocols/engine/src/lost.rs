@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_transport::{Endpoint, Fabric, Lost, Peer, Refused};
 use weft_wire::View;
@@ -26,8 +26,6 @@ use crate::unexpected::Payload;
 
 /// Idle turns between two looks at the clock.
 const CLOCK_EVERY: u32 = 64;
-/// Time between two looks at what waits for others.
-const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Members of a communicator that begin to be watched at once.
 const MEMBERS_AT_ONCE: u32 = 16;
 
@@ -171,11 +169,9 @@ impl<E: Endpoint> State<E> {
     #[cold]
     pub fn watch_awaited_if_due(&mut self) {
         let now = Instant::now();
-        let watched = &mut self.core.watched;
-        let last = watched.last.get_or_insert(now);
-        if now.duration_since(*last) >= WATCH_EVERY {
-            watched.last = Some(now);
+        if self.core.watched.is_due(now) {
             self.watch_awaited();
+            self.core.watched.looked(now, Instant::now());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use weft_transport::{Lost, Peer};
@@ -69,9 +69,64 @@ impl Reported {
 #[derive(Default)]
 pub(crate) struct Watched {
     pub idle_turns: u32,
-    pub last: Option<Instant>,
+    next: Option<Instant>,
     /// Contexts in which a message from any source was probed for in vain since then.
     pub probed: Vec<u32>,
     /// Of contexts in which one is awaited, the member that is watched next.
     pub next_members: Vec<(u32, u32)>,
+}
+
+/// Time between two looks at what waits for others, at least.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// The looks of a lane take one in so many parts of the time: each goes through all that waits, be that a million
+/// receives.
+const SHARE: u32 = 32;
+/// The longest time between two, where one took long because the thread had no core.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+impl Watched {
+    /// Whether it is time to look.
+    pub fn is_due(&mut self, now: Instant) -> bool {
+        now >= *self.next.get_or_insert(now + WATCH_EVERY)
+    }
+
+    /// A look is over.
+    pub fn looked(&mut self, begun: Instant, now: Instant) {
+        let pause = SHARE * now.saturating_duration_since(begun);
+        self.next = Some(now + pause.clamp(WATCH_EVERY, LONGEST_PAUSE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks within a minute, of which each takes so long, of a thread that asks every millisecond.
+    fn looks(each: Duration) -> u32 {
+        let (mut watched, begun) = (Watched::default(), Instant::now());
+        let (mut now, mut looks) = (begun, 0);
+        while now < begun + Duration::from_secs(60) {
+            now += Duration::from_millis(1);
+            if watched.is_due(now) {
+                watched.looked(now, now + each);
+                now += each;
+                looks += 1;
+            }
+        }
+        looks
+    }
+
+    #[test]
+    fn looking_takes_a_small_share_of_the_time() {
+        assert!((590..600).contains(&looks(Duration::from_micros(50))));
+        for each_ms in [4, 50, 200] {
+            let share = looks(Duration::from_millis(each_ms)) * each_ms as u32;
+            assert!(
+                share <= 60_000 / SHARE,
+                "{each_ms} ms each: {share} ms in all"
+            );
+        }
+        // However long one took that had no core, the next comes.
+        assert!(looks(Duration::from_secs(5)) >= 3);
+    }
 }
