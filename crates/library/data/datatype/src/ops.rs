@@ -1,6 +1,6 @@
 //! The predefined reduction operations and the types each is allowed on (MPI-5.0 §6.9.2, §6.9.4, §13.3.4).
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use crate::reduce::kernel::{
     self, And, Arithmetic, Connective, Exclusive, Max, Min, Or, Preference, Product, Sum,
@@ -107,19 +107,20 @@ pub unsafe fn combine(
     unsafe { kernel(input, inout, count) }
 }
 
-/// Every kernel for this processor, by operation and type.
-static KERNELS: LazyLock<[[Option<Kernel>; Predefined::ALL.len()]; Op::ALL.len()]> =
-    LazyLock::new(|| {
-        std::array::from_fn(|op| {
-            std::array::from_fn(|predefined| find_kernel(Op::ALL[op], Predefined::ALL[predefined]))
-        })
-    });
+/// An operation's kernels for this processor, by type.
+type Row = [Option<Kernel>; Predefined::ALL.len()];
+
+/// Every kernel, by operation. Each row is made apart: a table of all is as long as a small thread's stack.
+static KERNELS: [OnceLock<Row>; Op::ALL.len()] = [const { OnceLock::new() }; Op::ALL.len()];
 
 /// The loop that applies `op` to elements of `predefined`, if the standard allows it, or programs count on it and other
 /// libraries do: `MPI_CHAR`, and logical operations on `MPI_AINT`, `MPI_COUNT` and `MPI_OFFSET`.
 #[inline]
 pub fn kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
-    KERNELS[op as usize][predefined as usize]
+    let row = KERNELS[op as usize].get_or_init(|| {
+        std::array::from_fn(|predefined| find_kernel(op, Predefined::ALL[predefined]))
+    });
+    row[predefined as usize]
 }
 
 fn find_kernel(op: Op, predefined: Predefined) -> Option<Kernel> {

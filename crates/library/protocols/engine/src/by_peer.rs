@@ -48,7 +48,9 @@ impl<T: Default> ByPeer<T> {
         if self.pages.len() <= page {
             self.pages.resize_with(page + 1, || None);
         }
-        self.pages[page] = Some(Box::new(std::array::from_fn(|_| T::default())));
+        // One by one, on no stack: a page may be as long as a small thread's.
+        let entries: Box<[T]> = (0..PAGE).map(|_| T::default()).collect();
+        self.pages[page] = entries.try_into().ok();
     }
 
     /// All that may have been entered, by ascending peer.

@@ -36,7 +36,10 @@ pub(crate) struct Shared {
 }
 
 impl<E: Endpoint> Lane<E> {
-    pub fn new(number: u32, endpoint: E, shared: &Shared) -> Lane<E> {
+    /// Out of line, so that what is put together here is not on the stack while the endpoint is made, which may be a
+    /// small one.
+    #[inline(never)]
+    pub fn new(number: u32, endpoint: E, shared: &Shared) -> Box<Lane<E>> {
         let core = Core {
             me: shared.me,
             slots: shared.slots.clone(),
@@ -56,12 +59,12 @@ impl<E: Endpoint> Lane<E> {
             tally: Tally::default(),
             free: FreeSlots::default(),
         };
-        Lane {
+        Box::new(Lane {
             number,
             section: Section::new(State { endpoint, core }),
             submissions: Submissions::new(),
             returned: Submissions::new(),
-        }
+        })
     }
 
     pub fn number(&self) -> u32 {

@@ -30,7 +30,7 @@ impl<E> Lanes<E> {
 
     /// The lane of that number, made by `make`, out of line, if it is not there.
     #[inline]
-    pub fn get_or_make(&self, lane: u32, make: impl FnOnce() -> Lane<E>) -> &Lane<E> {
+    pub fn get_or_make(&self, lane: u32, make: impl FnOnce() -> Box<Lane<E>>) -> &Lane<E> {
         debug_assert!(lane < LANES);
         // The remainder says to the compiler that it is within.
         match self.places[(lane % LANES) as usize].get() {
@@ -41,7 +41,7 @@ impl<E> Lanes<E> {
 
     #[cold]
     #[inline(never)]
-    fn make(&self, lane: u32, make: impl FnOnce() -> Lane<E>) -> &Lane<E> {
+    fn make(&self, lane: u32, make: impl FnOnce() -> Box<Lane<E>>) -> &Lane<E> {
         self.places[(lane % LANES) as usize].get_or_make(|| {
             self.begun.fetch_or(1 << lane, Ordering::Relaxed);
             make()

@@ -32,7 +32,7 @@ impl<T> Once<T> {
 
     /// The value, made by `make` if it is not there.
     #[inline]
-    pub fn get_or_make(&self, make: impl FnOnce() -> T) -> &T {
+    pub fn get_or_make(&self, make: impl FnOnce() -> Box<T>) -> &T {
         match self.get() {
             Some(value) => value,
             None => self.make(make),
@@ -41,11 +41,10 @@ impl<T> Once<T> {
 
     #[cold]
     #[inline(never)]
-    fn make(&self, make: impl FnOnce() -> T) -> &T {
+    fn make(&self, make: impl FnOnce() -> Box<T>) -> &T {
         let _making = self.making.lock();
         if self.get().is_none() {
-            self.place
-                .store(Box::into_raw(Box::new(make())), Ordering::Release);
+            self.place.store(Box::into_raw(make()), Ordering::Release);
         }
         self.get().expect("just made")
     }
@@ -75,7 +74,7 @@ mod tests {
                 scope.spawn(|| {
                     let value = once.get_or_make(|| {
                         made.fetch_add(1, Ordering::Relaxed);
-                        Box::new(7)
+                        Box::new(Box::new(7))
                     });
                     assert_eq!(**value, 7);
                 });

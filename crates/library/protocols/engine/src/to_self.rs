@@ -90,12 +90,16 @@ impl Core {
     }
 }
 
+/// Bytes of a window: a page, which stays in a core's cache.
+const WINDOW: usize = 4096;
+
 /// Copies `taken` packed bytes. Either side may be strided, and a packed window is all that a layout copies.
 fn copy_by_windows(source: &Memory, target: &Memory, taken: usize) {
-    let mut window = [0; 4096];
+    // Not on the stack, which may be small.
+    let mut window = vec![0; taken.min(WINDOW)];
     let mut offset = 0;
     while offset < taken {
-        let step = window.len().min(taken - offset);
+        let step = WINDOW.min(taken - offset);
         // SAFETY: both buffers are the library's until their requests complete (MPI-5.0 §3.7.2); offset and step stay
         // within both packed lengths.
         unsafe {

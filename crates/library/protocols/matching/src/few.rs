@@ -63,7 +63,8 @@ pub(crate) struct Few<P> {
     check: u32,
     /// Of the message last looked for: no receive before this place accepts one of this envelope.
     seen: (Envelope, u32),
-    entries: [Entry<P>; PLACES],
+    /// Apart, so that a lane can be made on a small stack.
+    entries: Box<[Entry<P>; PLACES]>,
 }
 
 /// A receive on its way from the array to the tables.
@@ -84,14 +85,18 @@ impl<P> Few<P> {
         0,
     );
 
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
+        let entries: Box<[Entry<P>]> = (0..PLACES).map(|_| Entry::FREE).collect();
         Few {
             taken: 0,
             first: 0,
             next: 0,
             check: MIDDLE,
             seen: Self::NOTHING,
-            entries: [const { Entry::FREE }; PLACES],
+            entries: entries
+                .try_into()
+                .ok()
+                .expect("as many as there are places"),
         }
     }
 
@@ -194,7 +199,7 @@ impl<P> Few<P> {
 
     /// Takes the receive with this number; or says which cell it may have moved to.
     pub fn cancel(&mut self, stamp: NonZeroU64, steps: &mut u32) -> Result<P, u32> {
-        let mut entries = (0..).zip(&self.entries);
+        let mut entries = (0..).zip(&*self.entries);
         let found = entries.find(|(_, entry)| {
             *steps += 1;
             entry.stamp == Some(stamp)

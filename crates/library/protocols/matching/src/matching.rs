@@ -60,7 +60,7 @@ impl<P, U> Default for Matching<P, U> {
 }
 
 impl<P, U> Matching<P, U> {
-    /// Allocates nothing.
+    /// Allocates the array of a few posted receives.
     pub fn new() -> Self {
         Matching {
             posted: Posted::new(),

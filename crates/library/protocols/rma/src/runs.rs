@@ -268,7 +268,8 @@ pub(crate) unsafe fn copy(from: &Memory, to: &Memory) {
         // SAFETY: by this function's contract.
         return unsafe { weft_memory::copy(from.base, to.base, bytes) };
     }
-    let mut bounce = [0; BOUNCE];
+    // Not on the stack, which may be small.
+    let mut bounce = vec![0; bytes.min(BOUNCE)];
     for at in (0..bytes).step_by(BOUNCE) {
         let part = &mut bounce[..(bytes - at).min(BOUNCE)];
         // SAFETY: by this function's contract, and the parts lie within both lengths.

@@ -170,7 +170,7 @@ mod tests {
                 &raw const *stripes.lock(begin)
             };
             let mut wanted: Vec<_> = (0..block.count).map(wanted).collect();
-            wanted.sort();
+            wanted.sort_unstable();
             wanted.dedup();
             assert_eq!(*taken, wanted, "{block:?}");
             let begins = |index| block.offset + ((index as u64) << block.log_size);

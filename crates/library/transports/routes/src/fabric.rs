@@ -72,6 +72,7 @@ impl<N: Near, F: Far> Routes<N, F> {
 impl<N: Near, F: Far> Fabric for Routes<N, F> {
     type Endpoint = RoutesEndpoint<N::Endpoint, F>;
 
+    #[inline(never)]
     fn endpoint(&self, lane: u32) -> Self::Endpoint {
         let far = |far: &Distance<F>| FarLane::new(far.fabric.clone(), lane);
         let endpoint = RoutesEndpoint::new(self.near.endpoint(lane), self.far.as_ref().map(far));

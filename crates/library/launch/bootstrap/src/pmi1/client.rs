@@ -16,6 +16,9 @@ use std::time::{Duration, SystemTime};
 /// Answers are bounded by the server's longest value, at most a few KiB.
 const LINE_MAX_BYTES: usize = 1 << 20;
 
+/// Bytes that are read of them at once, into memory that is not on the stack, which may be small.
+const MOST_AT_ONCE: usize = 4096;
+
 /// Servers keep whole lines in buffers of 1 KiB (Slurm), so a value leaves room for command, key-value space and key even
 /// where `vallen_max` does not.
 const VALUE_MAX_BYTES: usize = 640;
@@ -349,7 +352,7 @@ impl Client {
             if lines.too_long() {
                 return Err(Error::launcher("it sends a line without end"));
             }
-            let mut bytes = [0; 4096];
+            let mut bytes = vec![0; MOST_AT_ONCE];
             match (&self.socket).read(&mut bytes) {
                 Ok(0) => return Err(Error::launcher("it has closed the connection")),
                 Ok(count) => lines.push(&bytes[..count]),

@@ -76,14 +76,14 @@ impl<'a> Sharers<'a> {
 fn make(comm: &Comm) -> Option<&SharedArena> {
     let sharers = Sharers::of(comm);
     let shared = match sharers.members.len() {
-        2..=MOST_RANKS => agreed(&sharers).map(Box::new),
+        2..=MOST_RANKS => agreed(&sharers),
         _ => None,
     };
     comm.arena.set(shared)
 }
 
 /// The arena, if all of them can have it.
-fn agreed(sharers: &Sharers<'_>) -> Option<SharedArena> {
+fn agreed(sharers: &Sharers<'_>) -> Option<Box<SharedArena>> {
     let Sharers {
         comm,
         members,
@@ -138,12 +138,13 @@ fn agreed(sharers: &Sharers<'_>) -> Option<SharedArena> {
     Some(shared)
 }
 
+#[inline(never)]
 fn mapped(
     sharers: &Sharers<'_>,
     own: Option<Mapping>,
     offset: u64,
     bytes: usize,
-) -> Option<SharedArena> {
+) -> Option<Box<SharedArena>> {
     let fabric = engine().fabric().near();
     let peers = sharers.members.iter().map(|&rank| sharers.comm.peer(rank));
     let processes = peers.map(|peer| fabric.process(peer).ok());
@@ -160,12 +161,12 @@ fn mapped(
     let nearness = unsafe { Nearness::new(mapping.base().add(board::bytes(ranks)), own, ranks) };
     nearness.show();
     let copies = (0..ranks).all(|other| other == own || processes[other].copies_allowed());
-    Some(SharedArena {
+    Some(Box::new(SharedArena {
         board,
         mapping,
         processes,
         copies,
         nearness,
         short: None,
-    })
+    }))
 }

@@ -7,7 +7,7 @@ use weft_collective::inter::{self, Sides};
 use weft_datatype::{Datatype, Op, Predefined};
 
 use super::call::{Call, Plan, comm as shared};
-use super::peers::{Peers, largest_over};
+use super::peers::{Peers, boxed, largest_over};
 use crate::creation::create::inherit;
 use crate::error::Result;
 use crate::handle::{CommId, InfoId};
@@ -103,7 +103,7 @@ impl Plan for Duplicate {
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
             .numbered(channel.size() == 1, async |words| {
-                largest_over(channel, words).await
+                boxed(|| largest_over(channel, words)).await
             })
             .await?;
         self.agreed(number, None, selection);
@@ -112,10 +112,12 @@ impl Plan for Duplicate {
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
-            .numbered(false, async |words| largest_of_both(sides, words).await)
+            .numbered(false, async |words| {
+                boxed(|| largest_of_both(sides, words)).await
+            })
             .await?;
         let local = number_over(sides.local.size() == 1, async |pair| {
-            largest_over(&sides.local, pair).await
+            boxed(|| largest_over(&sides.local, pair)).await
         })
         .await;
         let local = local.inspect_err(|_| contexts().release(number))?;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroU8;
+use std::pin::Pin;
 
 use weft_collective::{
     Arena, Channel, Hosts, Outcome, PointToPoint, Reduction, Uniform, run_blocking,
@@ -254,15 +255,25 @@ impl PointToPoint for Peers<'_> {
     }
 }
 
-/// Drives an operation to its end, waiting as the engine waits.
+/// Drives an operation of the library's own to its end, waiting as the engine waits.
 pub(crate) fn drive<'p, F>(peers: &Peers<'p>, tag: u32, operation: F) -> Result<()>
 where
     F: AsyncFnOnce(&Channel<'_, Peers<'p>>) -> Result<()>,
 {
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
-    run_blocking(operation(&channel), || peers.wait())
+    run_blocking(boxed(|| operation(&channel)), || peers.wait())
 }
+
+/// An operation that does not lie on the stack, on which it is made and then is not: what makes communicators and
+/// windows is called from deep within, and a thread's stack may be small.
+#[inline(never)]
+pub(crate) fn boxed<'f, F: Future + 'f>(make: impl FnOnce() -> F) -> Boxed<'f, F::Output> {
+    Box::pin(make())
+}
+
+/// What [`boxed`] has made.
+pub(crate) type Boxed<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
 
 /// The element-wise maximum of some numbers over some processes.
 pub(crate) fn largest<const N: usize>(
@@ -272,7 +283,7 @@ pub(crate) fn largest<const N: usize>(
 ) -> Result<[i64; N]> {
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
-    run_blocking(largest_over(&channel, words), || peers.wait())
+    run_blocking(boxed(|| largest_over(&channel, words)), || peers.wait())
 }
 
 /// The same, in an operation.
@@ -295,7 +306,7 @@ pub(crate) async fn largest_over<const N: usize>(
 pub(crate) fn gather_words<const N: usize>(comm: &Comm, mine: [i64; N]) -> Result<Vec<[i64; N]>> {
     let (peers, outcome) = (Peers::all(comm), Outcome::default());
     let channel = Channel::new(&peers, comm.next_operation(), &outcome);
-    run_blocking(gather_words_over(&channel, mine), || peers.wait())
+    run_blocking(boxed(|| gather_words_over(&channel, mine)), || peers.wait())
 }
 
 /// The same, in an operation.
@@ -313,7 +324,7 @@ pub(crate) async fn gather_words_over<const N: usize>(
 
 /// Waits until all of a communicator's processes have come.
 pub(crate) fn synchronize(comm: &Comm) -> Result<()> {
-    drive(&Peers::all(comm), comm.next_operation(), async |channel| {
-        weft_collective::barrier(channel).await
-    })
+    let (peers, outcome) = (Peers::all(comm), Outcome::default());
+    let channel = Channel::new(&peers, comm.next_operation(), &outcome);
+    run_blocking(weft_collective::barrier(&channel), || peers.wait())
 }

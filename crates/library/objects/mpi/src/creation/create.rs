@@ -125,7 +125,7 @@ fn split_intra(comm: &Comm, color: i64, key: i32, promised: LaneSelection) -> Re
         .filter(|([other, _], _)| *other == color)
         .map(|([_, key], rank)| (*key, rank))
         .collect();
-    members.sort();
+    members.sort_unstable();
     let group = comm.group().part(members.into_iter().map(|(_, rank)| rank));
     let made = child(comm, number, group);
     made.set_lane_selection(selection);

@@ -155,7 +155,7 @@ fn of_color(group: &Group, pairs: &[[i64; 2]], color: i64) -> Group {
         .filter(|(_, [other, _])| *other == color)
         .map(|(rank, [_, key])| (*key, rank))
         .collect();
-    members.sort();
+    members.sort_unstable();
     group.part(members.into_iter().map(|(_, rank)| rank))
 }
 

@@ -206,8 +206,8 @@ mod tests {
     fn every_variable_is_in_one_category() {
         let mut controls: Vec<i32> = ALL.iter().flat_map(Category::controls).collect();
         let mut performances: Vec<i32> = ALL.iter().flat_map(Category::performances).collect();
-        controls.sort();
-        performances.sort();
+        controls.sort_unstable();
+        performances.sort_unstable();
         assert!(controls.into_iter().eq(0..control::ALL.len() as i32));
         assert!(performances.into_iter().eq(0..variables::ALL.len() as i32));
         for category in &ALL {
@@ -227,7 +227,7 @@ mod tests {
             .collect();
         names.extend(variables::ALL.iter().map(|variable| &*variable.name));
         let count = names.len();
-        names.sort();
+        names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
     }

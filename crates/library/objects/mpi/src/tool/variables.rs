@@ -111,7 +111,7 @@ pub static WAITING: Enumeration = Enumeration {
 
 macro_rules! variables {
     ($($name:literal $class:ident $verbosity:ident $($field:ident).+ $description:literal;)*) => {
-        [$(Variable {
+        [$(|| Variable {
             name: Cow::Borrowed($name),
             description: Cow::Borrowed($description),
             class: Class::$class,
@@ -127,12 +127,12 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     let of_interfaces = interfaces.flat_map(|name| Variable::of_interface(&name));
     let adapters = adapters().into_iter();
     let of_adapters = adapters.flat_map(|name| Variable::of_adapter(&name));
-    let always = always().into_iter();
-    always.chain(of_interfaces).chain(of_adapters).collect()
+    always().chain(of_interfaces).chain(of_adapters).collect()
 });
 
-fn always() -> impl IntoIterator<Item = Variable> {
-    variables! {
+fn always() -> impl Iterator<Item = Variable> {
+    // One by one: a list of all is longer than a small thread's stack.
+    const ALWAYS: &[fn() -> Variable] = &variables! {
         "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
         "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
         "weft_messages_rendezvous" Counter UserBasic counts.rts "Longer messages sent, whose payload follows the match";
@@ -193,7 +193,8 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_file_two_phase_accesses" Counter TunerBasic file.two_phase_accesses "Collective ones that went by two phases";
         "weft_file_bytes_aggregated" Aggregate TunerBasic file.aggregated_bytes "Bytes that this process read or wrote for others in them";
         "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
-    }
+    };
+    ALWAYS.iter().map(|variable| variable())
 }
 
 /// All that variables are read from, of one moment.

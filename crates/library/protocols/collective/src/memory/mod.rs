@@ -66,6 +66,9 @@ pub(crate) fn copy_together(from: &Memory, to: &Memory) {
     unsafe { weft_memory::copy(from.base, to.base, from.bytes.min(to.bytes)) };
 }
 
+/// Bytes that are copied at once between places with gaps: a page, which stays in a core's cache.
+const CHUNK: usize = 4096;
+
 /// Copies packed bytes from one place to another, as many as fit.
 #[inline]
 pub fn copy(from: &Memory, to: &Memory) {
@@ -81,9 +84,10 @@ pub fn copy(from: &Memory, to: &Memory) {
         } else if from.layout.is_none() {
             to.write(0, std::slice::from_raw_parts(from.base, bytes));
         } else {
-            let mut chunk = [0u8; 4096];
-            for offset in (0..bytes).step_by(chunk.len()) {
-                let part = &mut chunk[..(bytes - offset).min(4096)];
+            // Not on the stack, which may be small.
+            let mut chunk = vec![0u8; bytes.min(CHUNK)];
+            for offset in (0..bytes).step_by(CHUNK) {
+                let part = &mut chunk[..(bytes - offset).min(CHUNK)];
                 from.read(offset, part);
                 to.write(offset, part);
             }

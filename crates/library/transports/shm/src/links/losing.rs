@@ -135,7 +135,7 @@ impl Links {
         let mut neighbours: Vec<Arc<Neighbour>> = others.cloned().collect();
         neighbours.extend(self.open.iter().map(|link| link.neighbour.clone()));
         neighbours.extend(self.expected.values().cloned());
-        neighbours.sort_by_key(|neighbour| neighbour.rank);
+        neighbours.sort_unstable_by_key(|neighbour| neighbour.rank);
         neighbours.dedup_by_key(|neighbour| neighbour.rank);
         // Asking whether the number is in use is quick; the whole truth costs reading a file, so it is
         // asked of one peer each time.

@@ -87,7 +87,8 @@ impl Nearness {
 
     /// Once they have agreed: times the area of the one before.
     pub fn find(&self) {
-        let mut copy = [0u8; PIECE_BYTES];
+        // Not on the stack, which may be small.
+        let mut copy = vec![0u8; PIECE_BYTES];
         let times = (0..AREA_BYTES / PIECE_BYTES).map(|piece| {
             let from = self.area(self.before()).wrapping_add(piece * PIECE_BYTES);
             let begin = Instant::now();
