@@ -21,6 +21,7 @@ import kills
 import load
 import measured
 import over_rdma
+import reports
 import slurm
 import stress
 import surroundings
@@ -60,7 +61,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, tracing, measured, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, tracing, reports, measured, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

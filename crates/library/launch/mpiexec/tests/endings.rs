@@ -342,6 +342,23 @@ fn a_timeout_asks_every_rank_what_it_waits_for() {
 }
 
 #[test]
+fn a_timeout_says_for_whom_a_fence_waits() {
+    let arguments = [
+        "--timeout",
+        "0.5",
+        "-n",
+        "3",
+        "RANK",
+        "init",
+        "1@hold",
+        "fence",
+    ];
+    let outcome = mpiexec(&arguments).run().expect(124);
+    let words = "mpiexec: 2 ranks here wait in MPI_Init or MPI_Finalize for rank 1 (pid ";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_timeout_does_not_wait_for_reports_that_nobody_gives() {
     at_least_once(|| {
         let silent = ["--timeout", "0.2", "-n", "2", "sleep", "600"];

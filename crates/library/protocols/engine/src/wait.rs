@@ -376,6 +376,7 @@ impl<F: Fabric> Engine<F> {
         }
         self.report_if_asked();
         self.watch.sleeps.fetch_add(1, Ordering::Relaxed);
+        let _sleeping = self.watch.sleeping();
         if IS_WATCHER.get() {
             return self.watch_doorbell(condition);
         }

@@ -26,6 +26,8 @@ pub(crate) struct Watch {
     pub background_wakes: AtomicU64,
     /// Threads that have waited for some turns.
     pub waiting: AtomicU32,
+    /// Threads that sleep, as one may before it has waited for so many.
+    asleep: AtomicU32,
     /// Those that are to look again after each ring (rule 3).
     pub outside: Mutex<Vec<Arc<Waiter>>>,
     /// What those wait for, as far as they say.
@@ -111,8 +113,25 @@ impl Watch {
         parkers.iter().for_each(|parker| parker.tell());
     }
 
+    /// A thread sleeps, until what is returned is dropped.
+    pub fn sleeping(&self) -> Sleeping<'_> {
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        Sleeping(self)
+    }
+
     pub fn waiters(&self) -> u32 {
-        self.waiting.load(Ordering::Relaxed)
+        let [waiting, asleep] = [&self.waiting, &self.asleep];
+        waiting
+            .load(Ordering::Relaxed)
+            .max(asleep.load(Ordering::Relaxed))
+    }
+}
+
+pub(crate) struct Sleeping<'a>(&'a Watch);
+
+impl Drop for Sleeping<'_> {
+    fn drop(&mut self) {
+        self.0.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -121,6 +121,13 @@ impl Server {
             .map(|rank| rank as u32)
     }
 
+    /// How many ranks here wait in a fence, and those that have not come there.
+    pub fn in_fence(&self) -> (u32, Vec<u32>) {
+        let ranks = (0..).zip(&self.ranks);
+        let late = ranks.filter(|(_, rank)| !rank.in_barrier);
+        (self.in_barrier, late.map(|(rank, _)| rank).collect())
+    }
+
     /// Takes one line, without its newline.
     pub fn line(&mut self, rank: u32, line: &[u8], events: &mut Vec<Event>) {
         let state = &mut self.ranks[rank as usize];

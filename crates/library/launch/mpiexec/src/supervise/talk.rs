@@ -176,6 +176,30 @@ impl Supervisor<'_> {
         }
     }
 
+    /// For whom those wait that are in a fence: each of them says itself in which call.
+    fn who_is_late(&self) -> Option<String> {
+        let (waiting, late) = self.server.in_fence();
+        if waiting == 0 {
+            return None;
+        }
+        let named = late.iter().take(NAMED);
+        let named: Vec<String> = named
+            .map(|&rank| self.ranks[rank as usize].show())
+            .collect();
+        let whom = match late.len() {
+            0 => "ranks of other hosts".to_string(),
+            count if count > NAMED => format!("{} and {} more", named.join(", "), count - NAMED),
+            _ => named.join(", "),
+        };
+        let who = match waiting {
+            1 => "1 rank here waits".to_string(),
+            _ => format!("{waiting} ranks here wait"),
+        };
+        Some(format!(
+            "mpiexec: {who} in MPI_Init or MPI_Finalize for {whom}"
+        ))
+    }
+
     /// Asks every rank that can to print what it waits for, and says what else is known of the others. Answers whether any
     /// can.
     pub(super) fn ask_for_reports(&mut self) -> bool {
@@ -203,10 +227,14 @@ impl Supervisor<'_> {
             };
             lines.push(format!("mpiexec: {} {known}", rank.show()));
         }
+        lines.extend(self.who_is_late());
         lines.iter().for_each(|line| self.say(line));
         asked && self.ending.phase() != Phase::Killed
     }
 }
+
+/// Ranks that are named where some wait for them; more are counted.
+const NAMED: usize = 8;
 
 /// What mpiexec is told once all ranks of a host are in the fence.
 pub fn fence(mut puts: Vec<(String, String)>) -> Vec<Up> {

@@ -19,6 +19,7 @@ use crate::objects::comm;
 use crate::objects::comm::numbers::contexts;
 use crate::process::engine::engine;
 use crate::process::phase::{Phase, publish, publish_world, world};
+use crate::process::report::{Fence, InFence};
 use crate::process::thread_level::ThreadLevel;
 use crate::process::{background, job};
 
@@ -67,6 +68,7 @@ impl Models {
         let together = self.membership == Membership::Together;
         self.membership = Membership::Left;
         engine().set_leaving(true);
+        let _in_fence = InFence::enter(Fence::Leaving);
         // Others may wait for an answer, as in a collective operation whose lengths differ (`collective/enquiries`).
         job::leave(together, &mut || engine().progress_everywhere())
     }

@@ -9,8 +9,9 @@ use weft_transport::{Directory, Peer};
 use crate::error::Result;
 use crate::objects::comm;
 use crate::process::network::Network;
+use crate::process::report::{Fence, InFence};
 use crate::process::transport::Transport;
-use crate::process::{engine, job, network};
+use crate::process::{engine, job, network, report};
 use crate::tool;
 
 struct Cards(Arc<Bootstrap>);
@@ -24,6 +25,8 @@ impl Directory for Cards {
 /// Makes this process one of its job: it joins, tells the others where it is, and has an engine.
 pub(super) fn start() -> Result<()> {
     let bootstrap = Arc::new(weft_bootstrap::connect().map_err(job::of_launcher)?);
+    report::begin(bootstrap.job().rank);
+    let in_fence = InFence::enter(Fence::Joining);
     let transport = Transport::named()?;
     let attach = |placed: &Job| -> Result<(Job, Network, String)> {
         let job = transport.job(placed)?;
@@ -45,6 +48,7 @@ pub(super) fn start() -> Result<()> {
         let publish = publish.and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
     }
+    drop(in_fence);
     let (pace, threads) = match job.local_size > cores.here {
         true => {
             fabric.near().share_cores();
@@ -64,7 +68,7 @@ pub(super) fn start() -> Result<()> {
         true => engine.with_crowd_watched(),
         false => engine,
     };
-    engine::begin(engine, rank);
+    engine::begin(engine);
     Ok(())
 }
 

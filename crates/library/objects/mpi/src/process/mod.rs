@@ -5,6 +5,7 @@ pub mod engine;
 pub mod job;
 pub(crate) mod network;
 pub mod phase;
+pub(crate) mod report;
 pub mod thread_level;
 pub(crate) mod trace;
 pub(crate) mod transport;
