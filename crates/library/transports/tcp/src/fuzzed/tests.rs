@@ -269,24 +269,28 @@ fn credit_is_given_once() {
 #[test]
 fn whatever_a_receiver_says_what_is_unasked_has_its_bound() {
     let mut data = vec![1; 2 << 20];
-    for seed in 1..200 {
+    for seed in 1..1000 {
         let (mut random, mut streams, mut log) = (Random(seed), Streams::default(), Log::default());
-        let mut ended = false;
+        let (mut ended, mut opened) = (false, 0);
         while !ended {
-            let bytes = 1 + random.below(data.len() as u64);
-            let kind = [Kind::Cts, Kind::Credit, Kind::Whole][random.below(3) as usize];
-            let words = match kind {
-                Kind::Credit => [random.below(300 << 10), 0],
-                _ => [random.below(20), random.below(bytes)],
-            };
             match random.below(4) {
                 0 => streams.cancel(),
-                1 | 2 => {
-                    let source = memory(&mut data[..bytes as usize]);
+                1 => {
+                    // Half of them are sent unasked in part.
+                    let bytes = 1 + random.below(data.len() as u64) as usize;
+                    let source = memory(&mut data[..bytes]);
                     // SAFETY: the memory lives longer than the streams.
                     unsafe { streams.open(source) };
+                    opened += 1;
                 }
                 _ => {
+                    let (kind, words) = match random.below(2) {
+                        0 => (
+                            Kind::Cts,
+                            [1 + random.below(opened + 1), random.below(1 << 20)],
+                        ),
+                        _ => (Kind::Credit, [random.below(256 << 10), 0]),
+                    };
                     let head = Head::new(kind, 0, words).put();
                     ended = streams.feed(Connection::Packets, &head, &mut log).is_err();
                 }
