@@ -11,13 +11,19 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 23
+steps_begin "$out/logs" 24
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
-lint() { cargo clippy --workspace --all-targets -- -D warnings; }
-# Takes what processor time the tests leave, which wait a lot.
-build() { chrt --idle 0 cargo build --release --workspace --exclude xtask; }
-loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
+# Compilers run in the idle class beside tests: they take what processor time the tests leave, which wait a lot.
+idle() { chrt --idle 0 "$@"; }
+build() { idle cargo build --release --workspace --exclude xtask; }
+lint() { idle cargo clippy --workspace --all-targets -- -D warnings; }
+loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom idle cargo test --profile loom -p weft-sync --lib; }
+compile_fuzz() { idle scripts/fuzz.sh --build; }
+# rustdoc takes a second for each crate, also where there is nothing to run, so here only those with examples; `make test` looks at all.
+unit() {
+    cargo test --workspace --no-fail-fast --lib --bins --tests && cargo test --doc -p weft-endpoint -p weft-pools
+}
 # The archive, which needs nothing but the tree: its names, symbols and checksum. The other packages have targets of their own.
 packages() { python3 tests/packages/run.py --target check --prefix "$prefix" --build "$out/packages" --filter '^tar'; }
 moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
@@ -45,18 +51,19 @@ XDG_CACHE_HOME=$out/cache
 export PATH XDG_CACHE_HOME
 early peers scripts/peers.sh "$peers"
 step "formatting" "a moment" "cargo fmt --all; cargo fmt --manifest-path fuzz/Cargo.toml" formatting
-step "lints" "about 1 min" "$fix; again: make lint" lint
 step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
     cargo xtask edges
 step "header is what its table generates" "a moment" "cargo xtask header, and commit what it writes" \
     cargo xtask header --check
 step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
 early library build
-step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
-step "loom models" "about 1 min" "$fix; again: make loom" loom
+step "unit and integration tests" "about 4 min" "$fix; again: make test" unit
 step_must "building the library, release" "begun before the tests" "$fix" early_end library
-step "fuzzing, 5 s a target" "about 2 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
+# Nothing from here on asks cargo for what these have locked.
+early lints lint
+early models loom
+early fuzzers compile_fuzz
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
 step "the tree as an archive" "a moment" "$fix; other packages: make wheel deb recipes" packages
@@ -69,6 +76,10 @@ step "robustness" "about 2 min" "$fix; again: make robustness" robustness
 step "virtual hosts" "about 2 min" "$fix; all of it: make hosts" hosts
 step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
 step "conformance over RDMA, 2 ranks" "half a minute" "$fix; all of it: make rdma" rdma
+step "lints" "begun beside the examples" "$fix; again: make lint" early_end lints
+step "loom models" "begun beside the examples" "$fix; again: make loom" early_end models
+step_must "building the fuzz targets" "begun beside the examples" "$fix" early_end fuzzers
+step "fuzzing, 5 s a target" "about 1 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/costs/run.py --record" \
     python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"
 

@@ -9,8 +9,16 @@
 # runners ("3 passed, 0 failed"), and is one test otherwise. A step that fails without a failed test is one failure.
 # What was begun early and not waited for ends with the script.
 #
-# After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step,
-# steps_failures what the failed ones' logs say of their failed tests, or their last lines.
+# After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step with its
+# seconds and those of processors (of what was begun early, in the step that takes its result), steps_failures what the failed
+# ones' logs say of their failed tests, or their last lines.
+
+# Leaves in processor_seconds what all children that have ended took; not printed, as a subshell would tell of its own.
+count_processor_seconds() {
+    times >"$logs/times"
+    processor_seconds=$(awk 'NR == 2 { split($1 "m" $2, part, /[ms]+/); printf "%.0f", 60 * (part[1] + part[3]) + part[2] + part[4] }' \
+        "$logs/times")
+}
 
 passed=0 failed=0 step_number=0 step_status=0 steps_table='' steps_failures='' early_ids=''
 
@@ -45,7 +53,9 @@ finish_step() { # NAME HINT LOG SECONDS
     fi
     passed=$((passed + $5)) failed=$((failed + $6))
     if [ "$step_status" = 0 ]; then word=ok; else word=FAILED; fi
-    steps_table="$steps_table$(printf '  %-6s %5s s  %6s passed %4s failed   %s' "$word" "$4" "$5" "$6" "$1")
+    count_processor_seconds
+    steps_table="$steps_table$(printf '  %-6s %5s s %5s s cpu  %6s passed %4s failed   %s' \
+        "$word" "$4" "$((processor_seconds - begin_processor_seconds))" "$5" "$6" "$1")
 "
     echo "$word, $4 s"
     if [ "$step_status" != 0 ]; then
@@ -65,7 +75,8 @@ step() {
     step_number=$((step_number + 1))
     log=$logs/$(printf %02d "$step_number")-$(printf %s "$title" | tr -c 'A-Za-z0-9\n' '-').log
     printf '[%d/%d] %s (%s) ... ' "$step_number" "$step_total" "$title" "$about"
-    begin=$(date +%s) step_status=0
+    count_processor_seconds
+    begin=$(date +%s) begin_processor_seconds=$processor_seconds step_status=0
     "$@" >"$log" 2>&1 </dev/null || step_status=$?
     finish_step "$title" "$hint" "$log" $(($(date +%s) - begin))
 }

@@ -22,7 +22,7 @@ import time
 from lib.cases import Failure
 from lib.commands import declare
 from lib.compiler import CFLAGS, COMPILE_SECONDS, FFLAGS
-from lib.processes import Running, end_by_signals, run
+from lib.processes import Running, end_all, end_by_signals, run
 from lib.programs import INCLUDES, all_programs, fortran_programs
 
 
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--mpifort", help="run the programs in Fortran too")
     parser.add_argument("--ranks", default="1,2,4,5", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--filter", default="", help="only the programs whose name matches this expression")
-    parser.add_argument("--jobs", default=os.cpu_count(), type=int, help="compilers at once; programs run one by one")
+    parser.add_argument("--jobs", default=max(2, os.cpu_count() // 4), type=int, help="programs at once, as they wait a lot (default: %(default)s)")
     parser.add_argument("--timeout", default=120.0, type=float, help="seconds until a job counts as hung")
     parser.add_argument("--build", type=pathlib.Path, help="keep the binaries here (default: a temporary folder)")
     parser.add_argument("--mpiexec-args", default="", help="further arguments of mpiexec, separated by spaces")
@@ -77,7 +77,7 @@ def run_job(options, build, program, ranks):
 
 
 def run_program(options, build, program):
-    """Runs at every number of ranks, prints the line, returns whether all was well."""
+    """Runs at every number of ranks. Returns whether all was well, None if it ran at none, and the lines that say so."""
     times, failures = [], []
     for ranks in filter(program.runs_at, options.ranks):
         seconds, wrong, output = run_job(options, build, program, ranks)
@@ -85,13 +85,18 @@ def run_program(options, build, program):
         if wrong:
             failures.append((ranks, wrong, output))
     if not times:
-        print(f"skip {program.name} (at none of these numbers of ranks)", flush=True)
-        return None
-    print(f"{'FAIL' if failures else 'pass'} {program.name}  {' '.join(times)}", flush=True)
+        return None, [f"skip {program.name} (at none of these numbers of ranks)"]
+    lines = [f"{'FAIL' if failures else 'pass'} {program.name}  {' '.join(times)}"]
     for ranks, wrong, output in failures:
-        print(f"--- {program.name} at {ranks} ranks: {wrong}")
-        print("\n".join(output.splitlines()[-40:]), flush=True)
-    return not failures
+        lines += [f"--- {program.name} at {ranks} ranks: {wrong}", *output.splitlines()[-40:]]
+    return not failures, lines
+
+
+def compile_and_run(options, build, program):
+    complaint = compile_program(options, build, program)
+    if complaint is not None:
+        return False, [f"FAIL {program.name} does not compile", complaint]
+    return run_program(options, build, program)
 
 
 def main():
@@ -109,13 +114,16 @@ def main():
         build.mkdir(parents=True, exist_ok=True)
         results = []
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            compiled = pool.map(lambda program: compile_program(options, build, program), programs)
-            for program, complaint in zip(programs, compiled):
-                if complaint is not None:
-                    print(f"FAIL {program.name} does not compile\n{complaint}", flush=True)
-                    results.append(False)
-                else:
-                    results.append(run_program(options, build, program))
+            begun = [pool.submit(compile_and_run, options, build, program) for program in programs]
+            try:
+                for done in concurrent.futures.as_completed(begun):
+                    passed, lines = done.result()
+                    print("\n".join(lines), flush=True)
+                    results.append(passed)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                end_all()
+                raise
     passed, failed = results.count(True), results.count(False)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

@@ -3,6 +3,7 @@
 import atexit
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
@@ -140,17 +141,24 @@ class Running:
         unfinished.add(self)
 
     def finish(self, timeout):
-        try:
-            code = self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
+        if not self.ends_within(timeout):
             self.end()
-            raise TimedOut(f"still running after {timeout} s:\n{self.output()}") from None
+            raise TimedOut(f"still running after {timeout} s:\n{self.output()}")
+        code = self.process.wait()
         seconds = time.monotonic() - self.begin
         unfinished.discard(self)
         if left := wait_until_gone(self.mark, LINGER_SECONDS):
             kill_all(self.mark)
             raise Left(f"the job ended and left processes: {left}\n{self.output()}")
         return Result(code, self.output(), seconds)
+
+    def ends_within(self, seconds):
+        """Whether it ends in that time. Popen.wait with a limit looks every 50 ms only, which is longer than most jobs take."""
+        descriptor = os.pidfd_open(self.process.pid)
+        try:
+            return bool(select.select([descriptor], [], [], seconds)[0])
+        finally:
+            os.close(descriptor)
 
     def end(self):
         """Ends it now, with all that came of it."""
