@@ -4,10 +4,10 @@
  * ranks: 2,3,4,5 */
 #include "expect.h"
 
-enum { MOST = 1 << 16 };
+enum { MOST = 1 << 16, PAIRS = 3 };
 
 static int rank, size, last;
-static int from[MOST], into[MOST];
+static int from[MOST];
 
 enum { BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLTOALL, OPERATIONS };
 static const char *const names[] = {"bcast", "reduce", "allreduce", "gather", "scatter", "alltoall"};
@@ -15,7 +15,7 @@ static const char *const names[] = {"bcast", "reduce", "allreduce", "gather", "s
 enum { WAITED, POLLED, PERSISTENT, FORMS };
 static const char *const forms[] = {"nonblocking", "polled", "persistent"};
 
-static MPI_Request begin(int operation, int count, MPI_Comm comm)
+static MPI_Request begin(int operation, int count, int *into, MPI_Comm comm)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     switch (operation) {
@@ -41,7 +41,7 @@ static MPI_Request begin(int operation, int count, MPI_Comm comm)
     return request;
 }
 
-static MPI_Request prepare(int operation, int count, MPI_Comm comm)
+static MPI_Request prepare(int operation, int count, int *into, MPI_Comm comm)
 {
     MPI_Info none = MPI_INFO_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -97,31 +97,58 @@ static void end_beside(struct beside *beside)
     CHECK_EQUAL(beside->sum, size * (size + 1) / 2, "MPI-5.0 §6.12");
 }
 
-static void apart(int form, int operation, int count, int odd)
-{
-    struct beside beside;
+/* One whose length differs on the last rank, with a communicator and memory of its own. */
+struct apart {
+    int operation, count, odd;
     MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    return_errors(comm);
-    int own = rank == last ? odd : count, class;
     MPI_Request request;
+    struct beside beside;
+    int into[MOST];
+};
+
+static void begin_apart(struct apart *apart, int form)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &apart->comm);
+    return_errors(apart->comm);
+    int own = rank == last ? apart->odd : apart->count;
     if (form == PERSISTENT) {
-        request = prepare(operation, own, comm);
-        begin_beside(&beside, comm);
-        EXPECT(MPI_SUCCESS, MPI_Start(&request));
-        class = end(&request, form);
-        EXPECT(MPI_SUCCESS, MPI_Request_free(&request));
+        apart->request = prepare(apart->operation, own, apart->into, apart->comm);
+        begin_beside(&apart->beside, apart->comm);
+        EXPECT(MPI_SUCCESS, MPI_Start(&apart->request));
     } else {
-        request = begin(operation, own, comm);
-        begin_beside(&beside, comm);
-        class = end(&request, form);
+        apart->request = begin(apart->operation, own, apart->into, apart->comm);
+        begin_beside(&apart->beside, apart->comm);
     }
+}
+
+static void end_apart(struct apart *apart, int form)
+{
+    int class = end(&apart->request, form);
+    if (form == PERSISTENT)
+        EXPECT(MPI_SUCCESS, MPI_Request_free(&apart->request));
     CHECK(class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE, "MPI-5.0 §6.12", "a %s %s of %d and %d gave class %d", forms[form],
-          names[operation], count, odd, class);
-    end_beside(&beside);
-    begin_beside(&beside, comm);
-    end_beside(&beside);
-    MPI_Comm_free(&comm);
+          names[apart->operation], apart->count, apart->odd, class);
+    end_beside(&apart->beside);
+    begin_beside(&apart->beside, apart->comm);
+    end_beside(&apart->beside);
+    MPI_Comm_free(&apart->comm);
+}
+
+/* All of a form are begun before the first is ended, so that what they wait before they ask passes once. */
+static void all_of(int form)
+{
+    static const int pairs[PAIRS][2] = {{12000, 100}, {10, 12000}, {0, 10}};
+    static struct apart all[OPERATIONS][PAIRS];
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        for (int i = 0; i < PAIRS; i++) {
+            all[operation][i].operation = operation;
+            all[operation][i].count = pairs[i][0];
+            all[operation][i].odd = pairs[i][1];
+            begin_apart(&all[operation][i], form);
+        }
+    for (int operation = 0; operation < OPERATIONS; operation++)
+        for (int i = 0; i < PAIRS; i++)
+            end_apart(&all[operation][i], form);
 }
 
 /* Starts of a persistent operation whose lengths are alike, of which the last rank makes each late: it is waited for. */
@@ -136,7 +163,7 @@ static void late(void)
         double began = MPI_Wtime();
         int none;
         /* It answers meanwhile. */
-        while (rank == last && MPI_Wtime() < began + 0.8)
+        while (rank == last && MPI_Wtime() < began + 0.5)
             MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &none, MPI_STATUS_IGNORE);
         EXPECT(MPI_SUCCESS, MPI_Start(&request));
         EXPECT(MPI_SUCCESS, MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -147,17 +174,12 @@ static void late(void)
 
 int main(int argc, char **argv)
 {
-    enum { PAIRS = 3 };
-    static const int pairs[PAIRS][2] = {{12000, 100}, {10, 12000}, {0, 10}};
-
     expect_start(&argc, &argv, "unlike_lengths_begun");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     last = size - 1;
     for (int form = 0; form < FORMS; form++)
-        for (int operation = 0; operation < OPERATIONS; operation++)
-            for (int i = 0; i < (form == POLLED ? 1 : PAIRS); i++)
-                apart(form, operation, pairs[i][0], pairs[i][1]);
+        all_of(form);
     late();
     return expect_finish();
 }
