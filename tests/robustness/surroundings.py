@@ -20,6 +20,14 @@ def no_ptrace(site):
     for program in ("exchange", "windows"):
         site.mpirun(RANKS, site.program(program), before=[site.plain("deny"), "reach"]).ok(program)
     faulty_calls(site, "short", before=[site.plain("deny"), "reach"])
+    beside_traffic(site, before=[site.plain("deny"), "reach"])
+
+
+def beside_traffic(site, *options, **before):
+    """Long messages of one communicator, which need both sides' turns here, beside what never ends on another."""
+    folder = pathlib.Path(__file__).resolve().parents[1] / "conformance"
+    program = site.program("../../conformance/point_to_point/beside_traffic", "-I", folder, into="beside_traffic")
+    site.mpirun(2, *options, program, **before).ok("beside_traffic")
 
 
 def faulty_calls(site, kind, **options):
@@ -150,6 +158,7 @@ def cases(site):
     yield "files of at most 8 KiB, a limit that cannot", lambda: small_files(site, "-f 16", False)
     yield "a /dev/shm that cannot be written", lambda: mounted(site, "mount -t tmpfs -o ro none /dev/shm")
     yield "no ptrace, no process_vm_readv", lambda: no_ptrace(site)
+    yield "long messages beside others, by TCP", lambda: beside_traffic(site, "--transport", "tcp")
     for kind, call in (("memfd", "memfd_create"), ("shared", "mmap")):
         yield f"a filter that forbids {call}", lambda kind=kind, call=call: no_segment(site, kind, call)
     yield "a filter that forbids pwrite", lambda: no_connection(site)

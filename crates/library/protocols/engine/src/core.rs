@@ -10,7 +10,7 @@ use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, awaits, flag};
 use crate::slots::Slots;
-use crate::state::{Action, Core};
+use crate::state::{Action, Afterwards, Core};
 use crate::status::Failure;
 use crate::throttle::ThrottleChange;
 use crate::unexpected::Unexpected;
@@ -24,6 +24,21 @@ impl Core {
         // SAFETY: by the condition of `Pending::new` the slot is this lane's, and `&mut self` is had only by the holder of the
         // lane's section (slot protocol, rule 2), who borrows the cells through it.
         unsafe { &mut *slot.cells.get() }
+    }
+
+    /// A turn of this lane, or a wait that was over without one.
+    #[inline(always)]
+    pub fn count_turn(&mut self) {
+        if self.all_lanes.count() {
+            self.look_at_all_lanes();
+        }
+    }
+
+    /// Has the thread that is inside look at all lanes when it leaves.
+    #[cold]
+    fn look_at_all_lanes(&mut self) {
+        self.all_lanes.begin_anew();
+        self.afterwards.push(Afterwards::LookAtAllLanes);
     }
 
     /// Completes a request whose outcome is written.

@@ -18,6 +18,7 @@ use crate::pending::Pending;
 use crate::slots::{FreeSlots, Slots};
 use crate::state::{Core, Deferred, State, Tally};
 use crate::throttle::Throttle;
+use crate::waiting::AllLanes;
 
 pub(crate) struct Lane<E> {
     number: u32,
@@ -57,6 +58,7 @@ impl<E: Endpoint> Lane<E> {
             members: shared.members.clone(),
             watched: Watched::default(),
             tally: Tally::default(),
+            all_lanes: AllLanes::default(),
             free: FreeSlots::default(),
         };
         Box::new(Lane {

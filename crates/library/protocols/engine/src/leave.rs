@@ -12,7 +12,7 @@ use crate::slots::Slots;
 use crate::state::{Afterwards, Core, State};
 
 impl<F: Fabric> Engine<F> {
-    /// Lets go, once nothing waits for the section, and wakes whom it concerns.
+    /// Lets go, once nothing waits for the section, wakes whom it concerns, and looks at all lanes if that is due.
     #[inline(always)]
     pub(crate) fn leave<'a>(
         &self,
@@ -47,12 +47,13 @@ impl<F: Fabric> Engine<F> {
     ) {
         let afterwards = std::mem::take(&mut state.core.afterwards);
         let again = state.leave();
-        let (mut peers, mut enquiries) = (Vec::new(), Vec::new());
+        let (mut peers, mut enquiries, mut looks) = (Vec::new(), Vec::new(), false);
         for what in afterwards {
             match what {
                 Afterwards::Wake(waiter) => waiter.tell(),
                 Afterwards::Connect(peer) => peers.push(peer),
                 Afterwards::Answer(enquiry, cookie) => enquiries.push((enquiry, cookie)),
+                Afterwards::LookAtAllLanes => looks = true,
             }
         }
         self.ring_if_asleep();
@@ -64,6 +65,11 @@ impl<F: Fabric> Engine<F> {
         }
         for (enquiry, cookie) in enquiries {
             self.answer(lane, enquiry, cookie);
+        }
+        if looks && self.look_at_all_lanes(Some(lane.number())) {
+            let mut state = lane.enter_soon();
+            state.core.all_lanes.come_soon();
+            self.leave(lane, state);
         }
     }
 

@@ -56,6 +56,7 @@ mod to_self;
 mod unexpected;
 mod wait;
 mod waiter;
+mod waiting;
 mod wake;
 mod watch;
 

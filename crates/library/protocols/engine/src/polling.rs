@@ -18,14 +18,11 @@ const SHARED_POLLS: u32 = 8;
 const CROWDED_POLLS: u32 = 64;
 /// The same between two yields where nothing is known of others.
 const ALONE_POLLS: u32 = 256;
-/// Probes in vain, each a turn of one lane, between two turns of all.
-const PROBES: u32 = 16;
 /// Polls in vain between two looks whether operations have waited for long.
 const ASKING_POLLS: u32 = 256;
 
 thread_local! {
     static POLLS: Cell<u32> = const { Cell::new(0) };
-    static PROBED: Cell<u32> = const { Cell::new(0) };
     /// In vain, while operations are under way.
     static POLLS_BESIDE: Cell<u32> = const { Cell::new(0) };
 }
@@ -48,14 +45,6 @@ impl<F: Fabric> Engine<F> {
             self.polled_in_vain();
         }
         moved
-    }
-
-    /// A probe has found nothing in its lane. What was begun in others goes on beside probes, too (MPI-5.0 §2.9).
-    #[inline]
-    pub(crate) fn progress_beside_probes(&self) {
-        if is_due(&PROBED, PROBES) {
-            self.progress();
-        }
     }
 
     /// A poll has found nothing.

@@ -306,6 +306,7 @@ impl<F: Fabric> Engine<F> {
             state.core.post(pending);
         }
         state.act();
+        state.core.count_turn();
         self.leave(lane, state);
         id
     }

@@ -154,7 +154,9 @@ impl<F: Fabric> Engine<F> {
         let lane = self.lane(wanted.lane);
         let mut state = lane.enter_soon();
         let mut found = find(&mut state.core, wanted.pattern());
-        if found.is_none() {
+        if found.is_some() {
+            state.core.count_turn();
+        } else {
             state.poll();
             found = find(&mut state.core, wanted.pattern());
         }
@@ -167,7 +169,6 @@ impl<F: Fabric> Engine<F> {
         // A program may do nothing but probe until a message comes.
         if found.is_none() {
             self.serve_callers();
-            self.progress_beside_probes();
         }
         can_come.map(|()| found)
     }

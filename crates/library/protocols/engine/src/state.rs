@@ -15,6 +15,7 @@ use crate::slots::{FreeSlots, Slots};
 use crate::throttle::Throttle;
 use crate::unexpected::Unexpected;
 use crate::waiter::Waiter;
+use crate::waiting::AllLanes;
 
 /// What a lane's section protects.
 pub(crate) struct State<E> {
@@ -47,6 +48,7 @@ pub(crate) struct Core {
     pub members: Arc<dyn Members>,
     pub watched: Watched,
     pub tally: Tally,
+    pub all_lanes: AllLanes,
     /// For the next requests.
     pub free: FreeSlots,
 }
@@ -58,6 +60,7 @@ pub(crate) enum Afterwards {
     Connect(Peer),
     /// What a peer asks, and the cookie of its request.
     Answer(Enquiry, Cookie),
+    LookAtAllLanes,
 }
 
 /// Deferred until the endpoint is free.

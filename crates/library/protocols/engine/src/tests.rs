@@ -1,6 +1,7 @@
 //! Engines on an in-process network, driven by one thread, against a linear-scan oracle of MPI's matching rules.
 
 mod access;
+mod all_lanes;
 mod background;
 mod connecting;
 mod counts;

@@ -33,12 +33,11 @@ use crate::pace::Pace;
 use crate::request_id::RequestId;
 use crate::state::State;
 use crate::waiter::Waiter;
+use crate::waiting::ALL_LANES_EVERY;
 use crate::watch::{Place, Watch};
 
 /// Turns after which a waiting thread counts as one that occupies a core.
 const COUNTED_AFTER: u32 = 8;
-/// Turns between two looks at all lanes.
-const ALL_LANES_EVERY: u32 = 32;
 
 /// Threads alive that have ever waited: each may want a core, though it waits for nothing now.
 static MEMBERS: AtomicU32 = AtomicU32::new(0);
@@ -191,6 +190,7 @@ impl<E: Endpoint> State<E> {
         if !moved {
             self.idle();
         }
+        self.core.count_turn();
         moved
     }
 }
@@ -255,12 +255,47 @@ impl<F: Fabric> Engine<F> {
     /// The same, but for the operations.
     #[inline]
     pub(crate) fn progress_lanes(&self) -> bool {
+        self.turn_lanes(|_, _| true)
+    }
+
+    /// A wait of which no lane knows is over, the so-manieth of its kind. It may have been met at once, as may all before it.
+    #[inline]
+    pub fn waited_outside(&self, number: u32) {
+        if number.is_multiple_of(ALL_LANES_EVERY) {
+            self.look_at_all_lanes(None);
+        }
+    }
+
+    /// A turn of every lane, but for the one that the thread has just been in, that looks at all there is. Whether anything moved, or is still under way.
+    #[cold]
+    pub(crate) fn look_at_all_lanes(&self, but: Option<u32>) -> bool {
+        let mut under_way = false;
+        let moved = self.turn_lanes(|number, state| {
+            under_way |= !state.core.in_flight.is_empty() && but != Some(number);
+            // Before the turn, after which else all lanes would be looked at from here again.
+            state.core.all_lanes.begin_anew();
+            state.endpoint.look();
+            but != Some(number)
+        });
+        moved | under_way
+    }
+
+    /// One turn of every lane in use that `turns` says so of. Whether anything moved.
+    #[inline]
+    fn turn_lanes(&self, mut turns: impl FnMut(u32, &mut State<F::Endpoint>) -> bool) -> bool {
         let signalled = self.fabric.signalled();
         let mut moved = signalled >> LANES != 0 && self.fabric.serve();
         let notified = signalled & ((1 << LANES) - 1);
-        for lane in numbers(notified | self.lanes.begun()) {
-            if notified >> lane & 1 != 0 || self.lanes.get(lane).is_some() {
-                moved |= self.progress_lane(lane);
+        for number in numbers(notified | self.lanes.begun()) {
+            if notified >> number & 1 == 0 && self.lanes.get(number).is_none() {
+                continue;
+            }
+            let lane = self.lane(number);
+            if let Some(mut state) = lane.enter() {
+                if turns(number, &mut state) {
+                    moved |= state.poll();
+                }
+                self.leave(lane, state);
             }
         }
         moved
@@ -295,11 +330,12 @@ impl<F: Fabric> Engine<F> {
         if condition.met() {
             return;
         }
-        let mut turns = 0;
+        let (mut turns, mut all_turns) = (0, 0u32);
         let mut pace = self.pace.load();
         let mut told = Told::nothing(&self.fabric);
         loop {
             let moved = self.progress_lane(lane) | self.serve_callers();
+            all_turns = all_turns.wrapping_add(1);
             if moved {
                 turns = turns.min(COUNTED_AFTER);
             }
@@ -313,8 +349,9 @@ impl<F: Fabric> Engine<F> {
             if turns == COUNTED_AFTER {
                 pace = self.count_waiter();
             }
-            if turns % ALL_LANES_EVERY == 0 {
-                self.progress();
+            // Also while others hold the lane that is waited for, which then counts no entries of this thread's.
+            if all_turns.is_multiple_of(ALL_LANES_EVERY) {
+                self.look_at_all_lanes(Some(lane));
                 if self.is_report_asked() {
                     condition.leave_note();
                     self.report_if_asked();

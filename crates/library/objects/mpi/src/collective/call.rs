@@ -15,6 +15,7 @@ use crate::messages::persistent;
 use crate::objects::comm::begun::{Begun, Tagged};
 use crate::objects::comm::{Comm, CommReference, Traffic};
 use crate::objects::request::{Request, Status};
+use crate::process::engine::engine;
 
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
@@ -175,6 +176,7 @@ impl<P: Plan> Planned<P> {
             let channel = Channel::new(&peers, tag, &outcome);
             let result = run_blocking(plan.within(&channel), || peers.wait());
             comm.operations().end();
+            engine().waited_outside(tag);
             return result;
         };
         let peers = Peers::of_call(comm, tag, None);

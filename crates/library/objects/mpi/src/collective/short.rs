@@ -22,9 +22,6 @@ use crate::process::job::oversubscribed_here;
 /// Looks at what another posts before the long way is gone, where each process has a core of its own.
 const SPINS: u32 = 64;
 
-/// One operation of so many makes progress on whatever else is under way, though it has not waited.
-const PROGRESS_EVERY: u32 = 32;
-
 /// A communicator whose processes share an arena, all of them.
 struct OnBoard {
     comm: &'static Comm,
@@ -84,9 +81,7 @@ impl OnBoard {
             return None;
         }
         operations.pass(tag, bytes as u64);
-        if tag.is_multiple_of(PROGRESS_EVERY) {
-            engine().progress();
-        }
+        engine().waited_outside(tag);
         Some(Over)
     }
 
