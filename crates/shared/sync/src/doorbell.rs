@@ -34,6 +34,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
+use crate::Stamp;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, Pipe, SleepWord, latest, latest64};
 
 // How the owner sleeps, in `sleeping`.
@@ -49,6 +50,8 @@ pub struct Doorbell {
     count: SleepWord,
     /// Whether and how the owner sleeps. Written by it, read by notifiers.
     sleeping: AtomicU32,
+    /// When a sleeper was rung, by the first that did. A measurement of wakes, and no part of the protocol.
+    rung_at: Stamp,
 }
 
 /// A bit for each lane with something in its summary, and bits beyond the lanes' for other calls. Written by notifiers and the
@@ -60,7 +63,11 @@ impl Doorbell {
     /// Ends the owner's sleep, or keeps it from beginning. `pipe` is the owner's, if it has one.
     pub fn wake(&self, pipe: Option<&Pipe>) {
         self.count.fetch_add(1, Ordering::SeqCst);
-        match (latest(&self.sleeping), pipe) {
+        let sleeping = latest(&self.sleeping);
+        if sleeping != AWAKE {
+            self.rung_at.leave();
+        }
+        match (sleeping, pipe) {
             (AWAKE, _) => {}
             (ON_PIPE, Some(pipe)) => pipe.ring(),
             // Also where a process says that it sleeps on a pipe that it does not have.
@@ -87,6 +94,7 @@ impl Doorbell {
     }
 
     fn prepare_by(&self, way: u32) -> u32 {
+        self.rung_at.clear();
         self.sleeping.swap(way, Ordering::SeqCst);
         self.count.load(Ordering::SeqCst)
     }
@@ -109,6 +117,11 @@ impl Doorbell {
             pipe.drain();
         }
         found.other
+    }
+
+    /// When the owner's last sleep was ended by a ring, in nanoseconds of [`now_ns`](crate::now_ns), if the one that rang has said so.
+    pub fn rung_at(&self) -> Option<u64> {
+        self.rung_at.left()
     }
 
     /// Whether the owner sleeps or is about to.
@@ -211,6 +224,7 @@ mod models {
                 doorbell: Doorbell {
                     count: SleepWord::new(0),
                     sleeping: AtomicU32::new(AWAKE),
+                    rung_at: Stamp::new(),
                 },
                 pipe,
                 signalled: Signalled(AtomicU64::new(0)),

@@ -33,6 +33,7 @@ mod robust_spin_lock;
 mod section;
 mod slumber;
 mod spin_lock;
+mod stamp;
 mod standard;
 mod submissions;
 pub mod withdrawal;
@@ -53,6 +54,7 @@ pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
 pub use slumber::Slumber;
 pub use spin_lock::{SpinLock, pause};
+pub use stamp::{Stamp, now_ns};
 pub use standard::above_standard;
 pub use submissions::{Batch, Links, NONE, Submissions};
 #[cfg(not(loom))]

@@ -5,9 +5,9 @@ use slab::Slab;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::patience::Patience;
 use crate::request_id::RequestId;
 use crate::waiter::{Operation, Question};
+use crate::waiting::Patience;
 
 /// Between two looks at all of them.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

@@ -22,9 +22,9 @@ use weft_transport::Fabric;
 
 use crate::engine::Engine;
 use crate::operation::IS_BACKGROUND;
-use crate::pace::Pace;
 use crate::wait::Watching;
 use crate::waiter::Waiter;
+use crate::waiting::Pace;
 
 /// How long it naps: so long a peer may wait for a program that has just begun to compute.
 const NAP: Duration = Duration::from_millis(1);
@@ -101,7 +101,7 @@ impl<F: Fabric> Engine<F> {
             let busy = self.arm() || !nothing_ready;
             let before = self.entries();
             if !busy && !is_to_leave() {
-                self.fabric.sleep(ticket, None);
+                self.sleep_until_rung(ticket);
             }
             let is_alone = self.is_alone_since(before);
             self.operations.ready.wake_up();

@@ -6,14 +6,13 @@ use std::sync::atomic::AtomicBool;
 use weft_transport::{Fabric, Peer};
 
 use crate::at_work::Stays;
-use crate::crowd::Crowd;
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
 use crate::lanes::Lanes;
 use crate::operations::Operations;
-use crate::pace::{Pace, PaceCell};
 use crate::peers::{Everyone, Members};
 use crate::slots::Slots;
+use crate::waiting::{Crowd, Pace, PaceCell, WakeCost};
 use crate::watch::Watch;
 
 /// Too many requests are outstanding for another one.
@@ -31,6 +30,7 @@ pub struct Engine<F: Fabric> {
     pub(crate) operations: Operations,
     pub(crate) pace: PaceCell,
     pub(crate) crowd: Crowd,
+    pub(crate) wake_cost: WakeCost,
     pub(crate) stays: Stays,
     /// Threads of this process that can wait at once, each on a core.
     pub(crate) threads: u32,
@@ -58,6 +58,7 @@ impl<F: Fabric> Engine<F> {
             operations: Operations::default(),
             pace: PaceCell::new(pace),
             crowd: Crowd::default(),
+            wake_cost: WakeCost::default(),
             stays: Stays::default(),
             threads,
             report_asked: AtomicBool::new(false),

@@ -31,7 +31,6 @@ use crate::enquiry::{Answer, Enquiry};
 use crate::lane::Lane;
 use crate::operation::Awaited;
 use crate::outbound::Control;
-use crate::patience::Patience;
 use crate::pending::Pending;
 use crate::post::Route;
 use crate::posted::Posted;
@@ -42,6 +41,7 @@ use crate::state::{Core, State};
 use crate::status::Failure;
 use crate::wait::AnyOf;
 use crate::waiter::{Question, Waiter};
+use crate::waiting::Patience;
 
 /// A thread's wait for a receive, whose sender it asks.
 struct Enquiring<'a, F: Fabric, W> {

@@ -16,6 +16,7 @@ mod oracle;
 mod polling;
 mod protocol;
 mod stay;
+mod storms;
 mod tracing;
 mod waiting;
 

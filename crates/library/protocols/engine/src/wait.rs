@@ -1,4 +1,4 @@
-//! Waiting: spin briefly, then yield (but see `stay.rs`), then sleep until woken.
+//! Waiting: spin, then yield (but see `stay.rs`), then sleep until woken. For how long, `waiting/staying.rs` says.
 //!
 //! Threads that wait progress their lane; every so often all lanes, since a program may be right only if
 //! another lane moves (Zambre 2020, fig. 9). Of the threads that sleep one is the *watcher*: it sleeps on the
@@ -29,11 +29,10 @@ use crate::at_work::Told;
 use crate::condition::Condition;
 use crate::engine::Engine;
 use crate::lanes::{LANES, numbers};
-use crate::pace::Pace;
 use crate::request_id::RequestId;
 use crate::state::State;
 use crate::waiter::Waiter;
-use crate::waiting::ALL_LANES_EVERY;
+use crate::waiting::{ALL_LANES_EVERY, Pace, Staying, Step, wake_of};
 use crate::watch::{Place, Watch};
 
 /// Turns after which a waiting thread counts as one that occupies a core.
@@ -330,14 +329,13 @@ impl<F: Fabric> Engine<F> {
         if condition.met() {
             return;
         }
-        let (mut turns, mut all_turns) = (0, 0u32);
-        let mut pace = self.pace.load();
+        let (mut staying, mut all_turns) = (Staying::new(self.pace.load()), 0u32);
         let mut told = Told::nothing(&self.fabric);
         loop {
             let moved = self.progress_lane(lane) | self.serve_callers();
             all_turns = all_turns.wrapping_add(1);
             if moved {
-                turns = turns.min(COUNTED_AFTER);
+                staying.moved(COUNTED_AFTER);
             }
             if self.operations.ready.any() {
                 self.turn_operations();
@@ -345,11 +343,10 @@ impl<F: Fabric> Engine<F> {
             if condition.met() {
                 break;
             }
-            turns += 1;
-            if turns == COUNTED_AFTER {
-                pace = self.count_waiter();
+            if staying.count_turn() == COUNTED_AFTER {
+                staying.set_pace(self.count_waiter());
             }
-            // Also while others hold the lane that is waited for, which then counts no entries of this thread's.
+            // Also while others hold the lane that is waited for, which then counts no turns of this thread's.
             if all_turns.is_multiple_of(ALL_LANES_EVERY) {
                 self.look_at_all_lanes(Some(lane));
                 if self.is_report_asked() {
@@ -361,25 +358,37 @@ impl<F: Fabric> Engine<F> {
                 // A long message takes two turns: one takes its beginning, the next its data. A thread that yields between them costs two switches more.
                 continue;
             }
-            if turns < pace.spins {
-                std::hint::spin_loop();
-            } else if turns < pace.spins.saturating_add(pace.yields) {
-                if pace.makes_way() && self.stay(lane, &mut told, &mut condition) {
+            match self.step(&mut staying) {
+                Step::Spin => std::hint::spin_loop(),
+                Step::Yield
+                    if staying.pace().makes_way() && self.stay(lane, &mut told, &mut condition) =>
+                {
                     if condition.met() {
                         break;
                     }
-                } else if self.crowd.yield_core(&self.watch.background_wakes) {
-                    self.look_everywhere();
-                    if self.crowd.is_there() {
-                        pace = Pace::CROWDED;
-                    }
                 }
-            } else if self.sleep(&mut condition) {
-                break;
+                Step::Yield => self.yield_core(&mut staying),
+                Step::Sleep if self.sleep(&mut condition) => break,
+                Step::Sleep => {}
             }
         }
-        if turns >= COUNTED_AFTER {
+        if staying.turns() >= COUNTED_AFTER {
             self.watch.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn step(&self, staying: &mut Staying) -> Step {
+        staying.step(weft_sync::now_ns, || self.wake_cost.known_ns())
+    }
+
+    /// Lets others have the core. What it looks at next is everything, if they had it.
+    fn yield_core(&self, staying: &mut Staying) {
+        if self.crowd.yield_core(&self.watch.background_wakes) {
+            self.look_everywhere();
+            if self.crowd.is_there() {
+                staying.set_pace(Pace::CROWDED);
+            }
         }
     }
 
@@ -446,39 +455,55 @@ impl<F: Fabric> Engine<F> {
             let busy = self.arm() || !nothing_ready;
             // Once met, nothing more is done here: what was asked for may be a lock, which is held from then on.
             let is_met = condition.met();
-            if !busy && !is_met {
-                self.fabric.sleep(ticket, None);
-            }
+            let is_rung = !busy && !is_met && self.sleep_until_rung(ticket);
             self.operations.ready.wake_up();
             self.disarm();
             self.report_if_asked();
             if self.operations.count() > 0 {
                 self.enquire_for_operations();
             }
-            if is_met || self.linger(condition) {
+            if is_met || self.linger(condition, is_rung || busy) {
                 return true;
             }
             PARKER.with(|parker| condition.leave_parker(parker));
         }
     }
 
-    /// After a wake: makes progress until the condition is met, or nothing more comes. Where something came, more of it may be under
-    /// way to a thread that serves others here, as in a barrier while its window is accessed: it stays awake as it did before it slept.
-    fn linger(&self, condition: &mut impl Condition) -> bool {
+    /// Sleeps on the doorbell. Whether somebody rang who said when: what a wake costs is known from that.
+    pub(crate) fn sleep_until_rung(&self, ticket: u32) -> bool {
+        let slept_at = weft_sync::now_ns();
+        self.fabric.sleep(ticket, None);
+        let rung_at = self.fabric.rung_at();
+        let wake = rung_at.and_then(|rung_at| wake_of(slept_at, rung_at, weft_sync::now_ns()));
+        if let Some(wake_ns) = wake {
+            self.wake_cost.note(wake_ns);
+        }
+        rung_at.is_some()
+    }
+
+    /// After a sleep: makes progress until the condition is met, or nothing more comes. A thread that was rung and has a core to itself stays awake as
+    /// if its wait had just begun: what it waits for is under way. Any other does where something came: more of it may be, to a thread that serves
+    /// others here, as in a barrier while its window is accessed.
+    fn linger(&self, condition: &mut impl Condition, is_rung: bool) -> bool {
         let pace = self.pace_of_waiter();
-        let (mut idle, mut patience) = (0, 0);
+        let mut staying = match is_rung && pace.by_time {
+            true => Staying::new(pace),
+            false => Staying::new(Pace::CROWDED),
+        };
         for turn in 1u32.. {
             let moved = self.progress();
             if condition.met() {
                 return true;
             }
             if moved {
-                (idle, patience) = (0, pace.spins);
-            } else if idle >= patience && !self.has_callers() {
-                break;
+                staying = Staying::new(pace.after_something());
             } else {
-                idle += 1;
-                pace.step_aside();
+                match self.step(&mut staying) {
+                    Step::Spin if !pace.makes_way() => std::hint::spin_loop(),
+                    Step::Sleep if !self.has_callers() => break,
+                    _ => self.yield_core(&mut staying),
+                }
+                staying.count_turn();
             }
             if turn.is_multiple_of(Pace::SHARED.yields) {
                 self.watch.wake_outside();

@@ -138,6 +138,10 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
         }
     }
 
+    fn rung_at(&self) -> Option<u64> {
+        self.near.rung_at()
+    }
+
     #[inline]
     fn set_waiting(&self, waits: bool) {
         self.near.set_waiting(waits);

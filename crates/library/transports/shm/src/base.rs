@@ -268,6 +268,11 @@ impl Base {
         false
     }
 
+    /// When the last sleep was ended by a ring ([`Doorbell::rung_at`]).
+    pub fn rung_at(&self) -> Option<u64> {
+        self.front().doorbell.rung_at()
+    }
+
     /// The owner says whether it waits, and so has nothing to do for others until something comes.
     #[inline]
     pub fn set_waiting(&self, waits: bool) {

@@ -178,6 +178,10 @@ impl Fabric for Shm {
         self.shared.base.wake();
     }
 
+    fn rung_at(&self) -> Option<u64> {
+        self.shared.base.rung_at()
+    }
+
     #[inline]
     fn set_waiting(&self, waits: bool) {
         self.shared.base.set_waiting(waits);

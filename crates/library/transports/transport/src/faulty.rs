@@ -224,6 +224,10 @@ impl<F: Fabric> Fabric for Faulty<F> {
         self.inner.wake();
     }
 
+    fn rung_at(&self) -> Option<u64> {
+        self.inner.rung_at()
+    }
+
     fn serve(&self) -> bool {
         self.inner.serve()
     }

@@ -273,6 +273,11 @@ pub trait Fabric: Send + Sync {
     /// Wakes this process's sleeper, from another of its threads.
     fn wake(&self);
 
+    /// When the sleep that is over was ended by a ring, in nanoseconds of CLOCK_MONOTONIC, if the one that rang has said so: a peer's word.
+    fn rung_at(&self) -> Option<u64> {
+        None
+    }
+
     /// Does what peers ask to be done in this process's memory. Whether anything was.
     fn serve(&self) -> bool {
         false

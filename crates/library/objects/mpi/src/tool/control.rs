@@ -58,9 +58,10 @@ impl Setting {
     }
 }
 
-/// The pace that this process has: `given`, where tools have set nothing else.
+/// The pace that this process has: `given`, where tools have set nothing else. Once they have, turns alone count.
 pub(crate) fn pace(given: Pace) -> Pace {
     Pace {
+        by_time: given.by_time && SPINS.get().is_none() && YIELDS.get().is_none(),
         spins: SPINS.get().unwrap_or(given.spins),
         yields: YIELDS.get().unwrap_or(given.yields),
     }
@@ -204,7 +205,7 @@ const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_yield_turns"),
         description: Cow::Borrowed(
-            "Turns of progress that it makes after those, yielding the core after each, before it sleeps",
+            "Turns of progress that it makes after those, yielding the core after each, before it sleeps. Unless one of the two is set it goes on until it has been awake for a multiple of what a wake costs",
         ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Pace(&YIELDS, |pace| &mut pace.yields),

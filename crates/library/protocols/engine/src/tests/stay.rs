@@ -8,8 +8,8 @@ use weft_transport::loopback::{Loopback, Network};
 use crate::at_work::Told;
 use crate::condition::Condition;
 use crate::engine::Engine;
-use crate::pace::Pace;
 use crate::waiter::Waiter;
+use crate::waiting::Pace;
 
 /// Is met in its `met_at`-th look, and comes soon until it is asked that for the `left_at`-th time.
 struct Awaited {

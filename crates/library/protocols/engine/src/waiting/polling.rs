@@ -3,7 +3,7 @@
 //! Where others want the core, such a program keeps it, for a time slice of milliseconds, from the very rank whose message it polls
 //! for. So after some polls that found nothing a thread makes way. Among ranks of the job that share cores it yields: they do so too,
 //! and it is soon back. Where strangers want the core it naps, as a thread that yields to those who do not is put off for longer than
-//! it has run. Where nothing is known of others it yields seldom, to find out, if at all ([`Crowd`](crate::crowd::Crowd)).
+//! it has run. Where nothing is known of others it yields seldom, to find out, if at all ([`Crowd`](crate::waiting::Crowd)).
 
 use std::cell::Cell;
 use std::thread::LocalKey;

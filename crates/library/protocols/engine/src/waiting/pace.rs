@@ -1,31 +1,36 @@
 //! How long threads that wait stay awake.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// How long to stay awake while nothing comes, in turns of progress.
+/// How long to stay awake while nothing comes: in turns of progress, and by time.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// Turns without giving up the processor.
     pub spins: u32,
     /// Turns that yield it, after those.
     pub yields: u32,
+    /// Whether it goes on to yield until its time is over (`staying.rs`).
+    pub by_time: bool,
 }
 
 impl Pace {
     /// For a process that has a core to itself.
     pub const ALONE: Pace = Pace {
         spins: 2000,
-        yields: 200,
+        yields: 1,
+        by_time: true,
     };
     /// For more processes or threads than cores: a thread that waits makes way.
     pub const SHARED: Pace = Pace {
         spins: 1,
         yields: 300,
+        by_time: false,
     };
     /// For cores that others want: a thread that waits sleeps.
     pub const CROWDED: Pace = Pace {
         spins: 0,
         yields: 0,
+        by_time: false,
     };
 }
 
@@ -36,19 +41,18 @@ impl Pace {
         self.spins <= Pace::SHARED.spins
     }
 
-    /// Between two looks: spins where the thread may keep its core.
-    pub fn step_aside(self) {
-        match self.makes_way() {
-            false => std::hint::spin_loop(),
-            true => weft_sync::yield_now(),
-        }
+    /// That of a thread that does something for others while it waits, behind what it did last.
+    pub fn after_something(self) -> Pace {
+        let yields = if self.by_time { self.yields } else { 0 };
+        Pace { yields, ..self }
     }
 }
 
-/// A [`Pace`] that tools may change: two numbers, read without regard to each other.
+/// A [`Pace`] that tools may change: what is read without regard to each other.
 pub(crate) struct PaceCell {
     spins: AtomicU32,
     yields: AtomicU32,
+    by_time: AtomicBool,
 }
 
 impl PaceCell {
@@ -56,6 +60,7 @@ impl PaceCell {
         PaceCell {
             spins: AtomicU32::new(pace.spins),
             yields: AtomicU32::new(pace.yields),
+            by_time: AtomicBool::new(pace.by_time),
         }
     }
 
@@ -64,11 +69,13 @@ impl PaceCell {
         Pace {
             spins: self.spins.load(Ordering::Relaxed),
             yields: self.yields.load(Ordering::Relaxed),
+            by_time: self.by_time.load(Ordering::Relaxed),
         }
     }
 
     pub fn store(&self, pace: Pace) {
         self.spins.store(pace.spins, Ordering::Relaxed);
         self.yields.store(pace.yields, Ordering::Relaxed);
+        self.by_time.store(pace.by_time, Ordering::Relaxed);
     }
 }
