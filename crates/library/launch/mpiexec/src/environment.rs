@@ -3,6 +3,7 @@
 use crate::arguments::Inherit;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 
 /// Names the job in every process of it: a list, outermost first, of the jobs that it runs within.
 pub const JOB_VARIABLE: &str = "WEFT_JOB";
@@ -10,9 +11,23 @@ pub const JOB_VARIABLE: &str = "WEFT_JOB";
 /// Tells the library how many CPUs the ranks share in all, which a bound rank cannot see.
 pub const CORES_VARIABLE: &str = "WEFT_HOST_CORES";
 
+/// Tells the library which network namespace the host's agent is in, by its number: the ranks of a job on one host that are in it
+/// reach each other by its loopback interface.
+pub const NETWORK_VARIABLE: &str = "WEFT_HOST_NETWORK";
+
 /// Names the settings of ours that mpiexec's options have made, with commas between, so that a rank knows them from those of the user's
 /// environment.
 pub const OPTIONS_VARIABLE: &str = "WEFT_OPTIONS";
+
+/// What the library is told of the host that this process runs on, where the ranks share so many CPUs.
+pub fn of_host(cores: u32) -> Variables {
+    let network = std::fs::metadata("/proc/self/ns/net").ok();
+    let network = network.map(|network| (NETWORK_VARIABLE, network.ino().to_string()));
+    let cores = (CORES_VARIABLE, cores.to_string());
+    let all = [cores].into_iter().chain(network);
+    all.map(|(name, value)| (name.into(), value.into()))
+        .collect()
+}
 
 /// What another launcher has told mpiexec itself is not true of mpiexec's ranks.
 fn is_of_another_launcher(name: &OsStr) -> bool {
@@ -54,7 +69,7 @@ fn is_of_its_host(name: &OsStr) -> bool {
     OWN.iter().any(|own| name == *own)
 }
 
-type Variables = Vec<(OsString, OsString)>;
+pub type Variables = Vec<(OsString, OsString)>;
 
 /// What ranks get of mpiexec's own environment.
 pub fn inherited(inherit: &Inherit) -> Variables {

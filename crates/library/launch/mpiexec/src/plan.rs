@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::assignment::{Orders, Runs};
 use crate::binding::{self, Shares, Topology};
-use crate::environment::{self, CORES_VARIABLE, JOB_VARIABLE};
+use crate::environment::{self, JOB_VARIABLE};
 use crate::program::{self, Unusable};
 use crate::quote::quote;
 use crate::sys;
@@ -63,10 +63,8 @@ impl Plan {
         let shares = binding::assign(&orders.binding, local_size, &topology, cpus_allowed);
         let shares = shares.map_err(impossible)?;
         let cores = cpus_allowed.min(cpus_of_all(&shares));
-        let own = [
-            (JOB_VARIABLE.into(), job_list),
-            (CORES_VARIABLE.into(), cores.to_string().into()),
-        ];
+        let mut own = environment::of_host(cores);
+        own.push((JOB_VARIABLE.into(), job_list));
         let applications = orders
             .applications
             .iter()

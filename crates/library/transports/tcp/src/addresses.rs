@@ -70,6 +70,12 @@ pub fn choose(all: &[Interface], named: &[String]) -> Result<Vec<Interface>, Str
     Ok(chosen.take(MOST_ADDRESSES).collect())
 }
 
+/// The address by which processes of this host reach each other, and nobody else reaches them.
+pub fn within_host(all: &[Interface]) -> Option<Interface> {
+    let serves = |one: &&Interface| one.is_loopback && fault(one).is_none();
+    all.iter().find(serves).cloned()
+}
+
 fn of_names<'a>(usable: &[&'a Interface], names: &[String]) -> Result<Vec<&'a Interface>, String> {
     let mut chosen = Vec::new();
     for name in names {

@@ -54,7 +54,11 @@ impl Tcp {
     ) -> io::Result<Tcp> {
         assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
         let interfaces = interfaces::all()?;
-        let told = addresses::choose(&interfaces, &options.interfaces);
+        let within = addresses::within_host(&interfaces);
+        let told = match within.filter(|_| options.is_one_host && options.interfaces.is_empty()) {
+            Some(loopback) => Ok(vec![loopback]),
+            None => addresses::choose(&interfaces, &options.interfaces),
+        };
         Tcp::with(
             rank,
             size,
@@ -76,7 +80,11 @@ impl Tcp {
         interfaces: Vec<Interface>,
         told: Vec<Interface>,
     ) -> io::Result<Tcp> {
-        let (listener, port) = Listener::new()?;
+        let within = match &told[..] {
+            [one] if one.is_loopback => Some(one.address),
+            _ => None,
+        };
+        let (listener, port) = Listener::new(within)?;
         let key = random()?;
         let (poller, ticker, bell) = (Poller::new()?, Ticker::new()?, Bell::new()?);
         listener.watch(&poller, Token::Listener.bits())?;

@@ -4,7 +4,7 @@
 //! descriptor is spare: it is given up for as long as it takes to accept a connection and refuse it, by its reason.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
 use weft_sync::above_standard;
@@ -23,10 +23,14 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// A socket that accepts connections on every address of this host, and its port.
-    pub fn new() -> io::Result<(Listener, u16)> {
-        let socket = bind((Ipv6Addr::UNSPECIFIED, 0).into())
-            .or_else(|_| bind((Ipv4Addr::UNSPECIFIED, 0).into()))?;
+    /// A socket that accepts connections on an address of this host, or on every one, and its port.
+    pub fn new(address: Option<IpAddr>) -> io::Result<(Listener, u16)> {
+        let socket = match address {
+            Some(address) => bind((address, 0).into()),
+            None => bind((Ipv6Addr::UNSPECIFIED, 0).into())
+                .or_else(|_| bind((Ipv4Addr::UNSPECIFIED, 0).into())),
+        };
+        let socket = socket?;
         socket.listen(4096)?;
         let address = socket.local_addr()?.as_socket();
         let port = address.ok_or_else(|| io::Error::other("a listener without an address"))?;

@@ -9,6 +9,8 @@ pub struct Options {
     pub job: String,
     /// The interfaces whose addresses are told to peers, by name; none means all that are up.
     pub interfaces: Vec<String>,
+    /// All processes are on this host and in this network namespace: unless interfaces are named, the loopback one serves alone.
+    pub is_one_host: bool,
     /// How long a peer's host may be silent, or a way to it be sought, before the peer is lost; `None` is for ever.
     pub timeout: Option<Duration>,
 }
@@ -18,6 +20,7 @@ impl Default for Options {
         Options {
             job: String::new(),
             interfaces: Vec::new(),
+            is_one_host: false,
             timeout: Some(Duration::from_secs(30)),
         }
     }

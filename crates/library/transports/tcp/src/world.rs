@@ -39,6 +39,7 @@ pub fn options() -> Options {
     Options {
         job: "test".to_owned(),
         interfaces: vec!["lo".to_owned()],
+        is_one_host: false,
         timeout: Some(Duration::from_secs(5)),
     }
 }

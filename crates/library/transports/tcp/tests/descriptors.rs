@@ -35,6 +35,7 @@ fn options() -> Options {
     Options {
         job: "few".to_owned(),
         interfaces: vec!["lo".to_owned()],
+        is_one_host: false,
         timeout: Some(Duration::from_secs(1)),
     }
 }

@@ -2,6 +2,7 @@
 //! of these alone, where the user says so.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,15 @@ const NEAR: &str = "shm";
 pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
 /// Seconds for which another host may be silent before its ranks are lost; 0 for ever.
 pub(crate) const TIMEOUT: &str = "WEFT_NETWORK_TIMEOUT";
+
+/// Tells which network namespace the launcher's agent on this host is in, as mpiexec does.
+const NETWORK: &str = "WEFT_HOST_NETWORK";
+
+/// Whether this process is in the network namespace of that number.
+fn is_in_network(number: Option<String>) -> bool {
+    let own = std::fs::metadata("/proc/self/ns/net").ok();
+    own.is_some_and(|own| number == Some(own.ino().to_string()))
+}
 
 /// Attaches this process to what its job needs, and gives the card by which the others find it there. They find it, and
 /// it finds them, by `cards`. On which hosts processes are, `job` tells as far as they share memory ([`Transport::job`]);
@@ -96,7 +106,8 @@ fn distant(
     if let (Some(rdma), Transport::Rdma) = (&rdma, transport) {
         return Ok((Either::first(rdma.clone()), vec![rdma.card()]));
     }
-    let options = options(job, |name| std::env::var(name).ok())?;
+    let mut options = options(job, |name| std::env::var(name).ok())?;
+    options.is_one_host = placed.hosts.count() == 1 && is_in_network(std::env::var(NETWORK).ok());
     let tcp = Tcp::new(job.rank, job.size, LANES, address(cards, "tcp"), options);
     let tcp = tcp.map_err(|error| {
         failed(
@@ -242,6 +253,13 @@ pub(crate) fn timeout_seconds() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_network_namespace_is_known_by_its_number() {
+        let own = std::fs::metadata("/proc/self/ns/net").unwrap().ino();
+        assert!(is_in_network(Some(own.to_string())));
+        assert!(!is_in_network(Some((own + 1).to_string())) && !is_in_network(None));
+    }
 
     #[test]
     fn interfaces_are_names_with_commas_between() {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use weft_transport::{BulkDescriptor, Endpoint, Fabric, Header, Lost, Refused};
 
+use crate::Options;
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Refusal, Reply, hash_job};
 use crate::world::{Log, Process, linked_pair, memory, options, pair, turn, world_with};
@@ -105,6 +106,26 @@ fn a_crowd_of_strangers_takes_bounded_room_and_blocks_nobody() {
     for stream in &mut crowd[..300 - 256] {
         assert!(matches!(stream.read(&mut [0]), Ok(0)));
     }
+}
+
+/// Where all processes are of one host nobody else reaches them: they listen on the loopback interface's address alone.
+#[test]
+fn processes_of_one_host_listen_for_each_other_alone() {
+    let within = Options {
+        interfaces: Vec::new(),
+        is_one_host: true,
+        ..options()
+    };
+    let mut world = world_with(2, &within);
+    let [a, b] = &mut world.all[..] else {
+        unreachable!()
+    };
+    let card = Card::parse(&b.fabric.card()).unwrap();
+    assert_eq!(card.addresses(), [Ipv4Addr::LOCALHOST]);
+    // Of a process that listens on all addresses this is one.
+    assert!(TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), card.port)).is_err());
+    assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
+    turn(&mut [a, b], |all| all[0].log.writable == [1]);
 }
 
 /// Passes the first connection to an address on to a process of this host.

@@ -32,7 +32,7 @@ struct Side {
 
 impl Side {
     fn new(rank: Peer) -> Side {
-        let (listener, port) = Listener::new().unwrap();
+        let (listener, port) = Listener::new(Some(HERE)).unwrap();
         let key: Key = [rank as u8 + 1; 16];
         let poller = Poller::new().unwrap();
         listener.watch(&poller, Token::Listener.bits()).unwrap();
