@@ -4,7 +4,7 @@ import pathlib
 import re
 import tempfile
 
-from lib.cases import require
+from lib.cases import Skip, require
 from lib.namespaces import in_namespaces
 from lib.processes import MARK
 
@@ -148,6 +148,16 @@ def no_network(site):
     site.mpirun(RANKS, site.program("exchange"), before=before).ok("exchange")
 
 
+def no_adapter(site):
+    """The user is told once what to do."""
+    adapters = pathlib.Path("/sys/class/infiniband")
+    if adapters.is_dir() and any(adapters.iterdir()):
+        raise Skip("there is an RDMA adapter here")
+    result = site.mpirun(RANKS, site.program("exchange"), env={"WEFT_TRANSPORT": "rdma"})
+    said = [line for line in result.output.splitlines() if "RDMA adapter" in line or "not implemented" in line]
+    require(result.code != 0 and len(said) == 1 and "weft softrdma run" in said[0], f"exit code {result.code}:\n{result.output}")
+
+
 def cases(site):
     yield "a /dev/shm of 64 KiB", lambda: mounted(site, "mount -t tmpfs -o size=64k none /dev/shm")
     yield "files on a full file system", lambda: full_file_system(site)
@@ -177,4 +187,5 @@ def cases(site):
     for transport in ("shm", "tcp", "rdma"):
         yield f"standard files closed, of ranks over {transport}", lambda transport=transport: closed_descriptors_over(site, transport)
     yield "an empty environment", lambda: without_environment(site)
+    yield "RDMA without an adapter", lambda: no_adapter(site)
     yield "no network, no host name", lambda: no_network(site)

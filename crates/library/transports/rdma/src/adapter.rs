@@ -1,8 +1,8 @@
 //! A port of an adapter that a process uses, and what lanes are given of it.
 
-use std::fmt;
 use std::net::Ipv6Addr;
 use std::time::Duration;
+use std::{fmt, io};
 
 use weft_endpoint::{Adapter as Model, Bound, Category, Hardware, Lane, Lanes, choose};
 use weft_pools::{Kind, Pool, Pools, Reach};
@@ -34,6 +34,10 @@ const RECEIVER_NOT_READY_TIMER: u8 = 5;
 /// What a peer may do with regions that allow it, as none does but for reads. The writes of no bytes that tell whether a peer lives are
 /// allowed by this alone.
 const ACCESS: u32 = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+
+/// What a user without an adapter is told.
+pub const NONE: &str = "there is no RDMA adapter on this host (`weft softrdma run -- mpiexec ...` runs a job \
+    on one in software)";
 
 /// Why there is no adapter to use.
 #[derive(Clone, Debug)]
@@ -104,7 +108,7 @@ impl Adapter {
         match (open.is_empty(), refusals.is_empty()) {
             (false, _) => Ok(open),
             (true, false) => Err(Unusable(refusals.join("; "))),
-            (true, true) => Err(unusable("there is no RDMA adapter on this host")),
+            (true, true) => Err(unusable(NONE)),
         }
     }
 
@@ -234,10 +238,11 @@ impl Ports {
     fn find(library: Option<&'static Library>) -> Result<Ports, Unusable> {
         let library = match library {
             Some(library) => library,
-            None => weft_verbs::library().map_err(unusable)?,
+            None => weft_verbs::library()
+                .map_err(|why| unusable(format_args!("{NONE}, nor its library: {why}")))?,
         };
         let mut ports = Ports {
-            all: devices(library).map_err(unusable)?,
+            all: all_devices(library)?,
             found: Vec::new(),
             devices: Vec::new(),
             refusals: Vec::new(),
@@ -253,6 +258,17 @@ impl Ports {
         }
         Ok(ports)
     }
+}
+
+/// The devices that there are. A kernel without support for adapters has none.
+fn all_devices(library: &'static Library) -> Result<Vec<Device>, Unusable> {
+    devices(library).or_else(|error| {
+        let kind = io::Error::from_raw_os_error(error.errno).kind();
+        match kind {
+            io::ErrorKind::Unsupported => Ok(Vec::new()),
+            _ => Err(unusable(error)),
+        }
+    })
 }
 
 fn ports_of(device: &Device) -> Result<Vec<Found>, Unusable> {

@@ -10,7 +10,7 @@ use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
 use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, Peer};
 
-use crate::adapter::{Adapter, Unusable, unusable};
+use crate::adapter::{Adapter, NONE, Unusable, unusable};
 use crate::card::{Card, Port};
 use crate::counters::{Counters, Traffic};
 use crate::datagrams::Datagrams;
@@ -65,7 +65,7 @@ impl Rdma {
         });
         let host = host.transpose()?;
         let pools = adapters.first().map(|adapter| adapter.pools.clone());
-        let pools = pools.ok_or_else(|| unusable("there is no RDMA adapter on this host"))?;
+        let pools = pools.ok_or_else(|| unusable(NONE))?;
         let (mut rails, mut ports) = (Vec::new(), Vec::new());
         for adapter in adapters {
             let (rail, port) = attach(adapter)?;

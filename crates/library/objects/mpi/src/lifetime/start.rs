@@ -1,6 +1,7 @@
 //! Making this process one of its job.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use weft_bootstrap::{Agreed, Bootstrap, Job};
 use weft_engine::{Engine, Pace};
@@ -34,7 +35,9 @@ pub(super) fn start() -> Result<()> {
         let (fabric, card) = network::attach(&job, transport, placed, cards)?;
         Ok((job, fabric, card))
     };
-    let (mut job, mut fabric, card) = attach(bootstrap.job())?;
+    let attached = attach(bootstrap.job());
+    let attached = attached.inspect_err(|_| let_the_first_speak(bootstrap.job().rank));
+    let (mut job, mut fabric, card) = attached?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
@@ -70,6 +73,16 @@ pub(super) fn start() -> Result<()> {
     };
     engine::begin(engine);
     Ok(())
+}
+
+/// What keeps a process from its network mostly keeps all: the first rank tells it, and with it the job ends. Another one tells it
+/// only if that does not happen.
+fn let_the_first_speak(rank: Peer) {
+    // As long as a process that aborts its job waits for its launcher to end it.
+    const FIRST: Duration = Duration::from_secs(1);
+    if rank != 0 {
+        std::thread::sleep(FIRST);
+    }
 }
 
 /// Cores this process may run on.
