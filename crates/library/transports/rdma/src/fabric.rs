@@ -180,6 +180,18 @@ impl Rdma {
         self.shared.lose_datagrams()
     }
 
+    /// What has come to the first port: it is taken away.
+    #[cfg(test)]
+    pub(crate) fn overhear(&self) -> Vec<Vec<u8>> {
+        self.shared.rails[0].setup.enter().datagrams().take()
+    }
+
+    /// Comes to the first port, whoever has sent it.
+    #[cfg(test)]
+    pub(crate) fn hear(&self, datagram: &[u8]) {
+        self.shared.hear(datagram);
+    }
+
     /// Links that this process has asked for and that do not stand.
     pub fn pending(&self) -> usize {
         self.shared.pending()

@@ -179,6 +179,38 @@ fn datagrams_may_be_lost() {
     assert!(lost > 20, "{lost}");
 }
 
+/// Who has heard a request repeats it, before it is answered and after: nothing is made for it that the one request would not have had.
+#[test]
+fn requests_that_are_repeated_hold_nothing() {
+    let mut world = world_with(3, &options());
+    let [a, b, c] = &mut world.all[..] else {
+        unreachable!()
+    };
+    assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
+    let heard = loop {
+        a.poll();
+        if let Some(request) = b.fabric.overhear().pop() {
+            break request;
+        }
+    };
+    let repeat = |b: &mut Process| {
+        for _ in 0..300 {
+            b.fabric.hear(&heard);
+            b.poll();
+        }
+        (b.fabric.counters().links, b.fabric.counters().queue_pairs)
+    };
+    let before = repeat(b);
+    assert_eq!(before.0, 1);
+    turn(&mut [a, b], |all| all[0].log.writable == [1]);
+    assert_eq!(repeat(b), before);
+    assert_eq!(c.send(1, 0, &[]), Err(Refused::Connecting));
+    turn(&mut [b, c], |all| all[1].log.writable == [1]);
+    a.send(1, 1, b"through").unwrap();
+    turn(&mut [a, b], |all| !all[1].log.packets.is_empty());
+    assert!(b.log.lost.is_empty(), "{:?}", b.log.lost);
+}
+
 /// A process of another job, and one that does not know the key, are told nothing and get nothing.
 #[test]
 fn strangers_are_not_answered() {

@@ -28,24 +28,35 @@ impl Shared {
         let datagrams = on.setup.enter().datagrams().take();
         let is_any = !datagrams.is_empty();
         for datagram in datagrams {
-            let message = Message::parse(&datagram).filter(|message| {
-                let Identity {
-                    rank,
-                    size,
-                    lanes,
-                    job,
-                    ..
-                } = self.identity;
-                let is_ours = message.to == rank && message.job == job;
-                is_ours && message.from < size && message.from != rank && message.lane < lanes
-            });
-            if let Some(message) = message {
-                self.message_came(rail, &message, &datagram);
-            }
+            self.datagram_came(rail, &datagram);
         }
         on.setup.enter().repeat(Instant::now());
         self.serve_xrc(rail);
         is_any
+    }
+
+    /// Takes a datagram, which may be anything. Inside `making`.
+    fn datagram_came(&self, rail: usize, datagram: &[u8]) {
+        let message = Message::parse(datagram).filter(|message| {
+            let Identity {
+                rank,
+                size,
+                lanes,
+                job,
+                ..
+            } = self.identity;
+            let is_ours = message.to == rank && message.job == job;
+            is_ours && message.from < size && message.from != rank && message.lane < lanes
+        });
+        if let Some(message) = message {
+            self.message_came(rail, &message, datagram);
+        }
+    }
+
+    #[cfg(test)]
+    pub fn hear(&self, datagram: &[u8]) {
+        let _making = self.making.enter();
+        self.datagram_came(0, datagram);
     }
 
     fn message_came(&self, rail: usize, message: &Message, datagram: &[u8]) {
