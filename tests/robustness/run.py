@@ -18,6 +18,7 @@ import containers
 import interoperation
 import kill
 import kills
+import launching
 import load
 import measured
 import over_rdma
@@ -61,7 +62,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, tracing, reports, measured, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

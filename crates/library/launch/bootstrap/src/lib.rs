@@ -27,7 +27,9 @@ mod pmix;
 mod sharing;
 mod single;
 
+use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -116,6 +118,26 @@ fn announced_size_in(variable: &dyn Fn(&str) -> Option<String>) -> Option<u32> {
         .into_iter()
         .any(|name| variable(name).is_some());
     (!asked).then_some(1)
+}
+
+/// What `mpiexec` tells of the options that this process's program was started with, by the keys of MPI-5.0 §11.2.1: `maxprocs`, `soft`,
+/// `host` and `file`, where they were given. Known before [`connect`], too; empty under another launcher.
+pub fn program_options() -> Vec<(String, Vec<u8>)> {
+    program_options_in(&|name: &str| std::env::var_os(name))
+}
+
+fn program_options_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<(String, Vec<u8>)> {
+    // A launcher of PMIx or `PMI_PORT` that mpiexec has started hands the variable on, where it is not true.
+    let told = variable("PMI_FD").and_then(|_| variable("WEFT_PROGRAM"));
+    let told = told.unwrap_or_default();
+    let items = told.as_bytes().split(|&byte| byte == b';');
+    let pair = |item: &[u8]| {
+        let end = item.iter().position(|&byte| byte == b'=')?;
+        let key = std::str::from_utf8(&item[..end]).ok()?;
+        let is_known = ["maxprocs", "soft", "host", "file"].contains(&key);
+        is_known.then(|| (key.to_owned(), item[end + 1..].to_vec()))
+    };
+    items.filter_map(pair).collect()
 }
 
 impl Bootstrap {
@@ -370,7 +392,35 @@ impl Bootstrap {
 
 #[cfg(test)]
 mod tests {
-    use super::announced_size_in;
+    use super::{announced_size_in, program_options_in};
+
+    #[test]
+    fn options_of_the_program_are_a_list() {
+        let told = |set: &'static [(&str, &str)]| {
+            let options = program_options_in(&|name| {
+                let found = set.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| value.into())
+            });
+            let text = |(key, value): (String, Vec<u8>)| {
+                format!("{key}:{}", String::from_utf8_lossy(&value))
+            };
+            options
+                .into_iter()
+                .map(text)
+                .collect::<Vec<String>>()
+                .join(" ")
+        };
+        const LINES: (&str, &str) = (
+            "WEFT_PROGRAM",
+            "maxprocs=3;soft=1:3;host=a:2,b;other=1;nothing;file=f=g",
+        );
+        assert_eq!(
+            told(&[("PMI_FD", "3"), LINES]),
+            "maxprocs:3 soft:1:3 host:a:2,b file:f=g"
+        );
+        assert_eq!(told(&[LINES]), "");
+        assert_eq!(told(&[("PMI_FD", "3")]), "");
+    }
 
     #[test]
     fn the_size_is_announced_by_pmi_variables_alone() {

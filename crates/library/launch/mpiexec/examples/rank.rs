@@ -42,6 +42,13 @@ fn act(known: &mut Known, action: &str) {
                 Some(weft_bootstrap::connect().unwrap_or_else(|error| panic!("{error}")))
         }
         "job" => println!("{:?}", joined().job()),
+        "program" => {
+            let text = |(key, value): &(String, Vec<u8>)| {
+                format!(" {key}={}", String::from_utf8_lossy(value))
+            };
+            let options: String = weft_bootstrap::program_options().iter().map(text).collect();
+            println!("rank {}{options}", joined().job().rank);
+        }
         "cards" => exchange_cards(joined()),
         "fence" => joined().fence().expect("fence"),
         "finalize" => joined().finalize().expect("finalize"),

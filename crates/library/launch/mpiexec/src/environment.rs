@@ -15,6 +15,9 @@ pub const CORES_VARIABLE: &str = "WEFT_HOST_CORES";
 /// reach each other by its loopback interface.
 pub const NETWORK_VARIABLE: &str = "WEFT_HOST_NETWORK";
 
+/// Tells the library what `MPI_INFO_ENV` holds of the options of a rank's program: KEY=VALUE of each, parted by `;`.
+pub const PROGRAM_VARIABLE: &str = "WEFT_PROGRAM";
+
 /// Names the settings of ours that mpiexec's options have made, with commas between, so that a rank knows them from those of the user's
 /// environment.
 pub const OPTIONS_VARIABLE: &str = "WEFT_OPTIONS";
@@ -107,6 +110,19 @@ pub fn of_application<'a>(
         .into_iter()
         .filter_map(|(name, value)| entry(&name, &value))
         .collect()
+}
+
+/// The value of [`PROGRAM_VARIABLE`]. A value with a `;` in it is not told.
+pub fn of_program(ranks: u32, info: &[(String, OsString)]) -> OsString {
+    let mut list = OsString::from(format!("maxprocs={ranks}"));
+    for (key, value) in info
+        .iter()
+        .filter(|(_, value)| !value.as_bytes().contains(&b';'))
+    {
+        list.push(format!(";{key}="));
+        list.push(value);
+    }
+    list
 }
 
 /// What [`OPTIONS_VARIABLE`] says where options have made these settings.

@@ -195,10 +195,17 @@ fn plan_application(
         CString::new(bytes).map_err(|_| unusable("an argument holds a zero byte".into()))
     };
     let words = std::iter::once(&application.program).chain(&application.arguments);
-    let marks = [(
-        environment::OPTIONS_VARIABLE.into(),
-        environment::from_options(settings()),
-    )];
+    let ranks = application.ranks.unwrap_or_default();
+    let marks = [
+        (
+            environment::OPTIONS_VARIABLE.into(),
+            environment::from_options(settings()),
+        ),
+        (
+            environment::PROGRAM_VARIABLE.into(),
+            environment::of_program(ranks, &application.info),
+        ),
+    ];
     let all = settings().chain(own).chain(&marks);
     Ok(Application {
         program: c_string(program.into_os_string().into_vec())?,

@@ -54,6 +54,8 @@ pub struct Application {
     /// Directories to look for the program in before `PATH`.
     pub path: Option<OsString>,
     pub environment: Vec<(OsString, OsString)>,
+    /// Options that `MPI_INFO_ENV` tells as they were given (MPI-5.0 §11.2.1).
+    pub info: Vec<(String, OsString)>,
 }
 
 /// What is printed before the job starts.
@@ -100,5 +102,7 @@ pub struct Section {
     pub directory: Option<OsString>,
     pub path: Option<OsString>,
     pub environment: Vec<(OsString, OsString)>,
+    /// See [`Application::info`].
+    pub info: Vec<(String, OsString)>,
     pub configured: bool,
 }

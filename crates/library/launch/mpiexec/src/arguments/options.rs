@@ -5,6 +5,7 @@ use super::foreign::Foreign;
 use super::job::{Application, Job, Section};
 use super::table::{self, Meaning};
 use super::usage::{Usage, usage};
+use super::values::tell;
 use super::words::Words;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -39,6 +40,7 @@ pub(super) fn parse_section(job: &mut Job, words: &[OsString]) -> Result<Option<
             directory: section.directory,
             path: section.path,
             environment: section.environment,
+            info: section.info,
         }),
         Parsed::End if section.configured => {}
         Parsed::End => {
@@ -151,6 +153,7 @@ fn parse_options_file(job: &mut Job, section: &mut Section, path: &Path) -> Resu
             path.display()
         ));
     }
+    tell(&mut section.info, "file", path.as_os_str());
     match parse_options(job, section, &words)? {
         Parsed::End => Ok(()),
         Parsed::Command(_) | Parsed::Program(..) => usage(format!(

@@ -7,7 +7,7 @@ use super::placement;
 use super::usage::Usage;
 use super::values::{
     assigned, check_architecture, exported, launcher, listed, number_of_ranks, seconds, soft_list,
-    stdin, trace, variable,
+    stdin, tell, trace, variable,
 };
 use super::words::Words;
 use crate::binding::{Object, To};
@@ -93,10 +93,12 @@ const OPTIONS: &[(&[&str], Action)] = &[
         put(&mut job.inherit, Inherit::Listed(names(words)?))
     }),
     (&["host", "H"], |_, section, words| {
-        add(section.hosts.get_or_insert_default(), listed(words)?)
+        let (text, hosts) = listed(words)?;
+        tell(&mut section.info, "host", text.as_ref());
+        add(section.hosts.get_or_insert_default(), hosts)
     }),
     (&["hosts"], |job, _, words| {
-        add(job.hosts.listed.get_or_insert_default(), listed(words)?)
+        add(job.hosts.listed.get_or_insert_default(), listed(words)?.1)
     }),
     (
         &[
@@ -257,10 +259,12 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["arch"], |_, _, words| {
         check_architecture(&words.text("an architecture")?)
     }),
-    (&["soft"], |_, _, words| {
-        words.parsed("a list of numbers or ranges, as 1,2:8:2", |text| {
-            soft_list(text).then_some(())
-        })
+    (&["soft"], |_, section, words| {
+        let text = words.parsed("a list of numbers or ranges, as 1,2:8:2", |text| {
+            soft_list(text).then(|| text.to_owned())
+        })?;
+        tell(&mut section.info, "soft", text.as_ref());
+        Ok(())
     }),
 ];
 

@@ -9,14 +9,27 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-pub fn listed(words: &mut Words) -> Result<Vec<Host>, Usage> {
+/// As they are written, too.
+pub fn listed(words: &mut Words) -> Result<(String, Vec<Host>), Usage> {
     let text = words.text("hosts, as a:2,b")?;
-    hosts::parse_list(&text).map_err(|item| {
+    let hosts = hosts::parse_list(&text).map_err(|item| {
         Usage(format!(
             "{} {text}: `{item}` is neither HOST nor HOST:RANKS",
             words.option
         ))
-    })
+    })?;
+    Ok((text, hosts))
+}
+
+/// Adds to what `MPI_INFO_ENV` is to tell; options that add up are told as one, with commas.
+pub fn tell(info: &mut Vec<(String, OsString)>, key: &str, value: &OsStr) {
+    match info.iter_mut().find(|(known, _)| known == key) {
+        Some((_, told)) => {
+            told.push(",");
+            told.push(value);
+        }
+        None => info.push((key.to_owned(), value.to_owned())),
+    }
 }
 
 pub fn launcher(text: &str) -> Option<Launcher> {

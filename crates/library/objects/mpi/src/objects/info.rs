@@ -191,13 +191,20 @@ fn environment(arguments: &[CString]) -> Pairs {
         let rest: Vec<&[u8]> = rest.iter().map(|text| text.as_bytes()).collect();
         add(c"argv", &rest.join(&b' '));
     }
-    // Also before the job is joined, so that an object holds the same whenever it is made.
-    let size = match phase() {
-        Phase::Before => weft_bootstrap::announced_size(),
-        _ => Some(job().size),
-    };
-    if let Some(size) = size {
-        add(c"maxprocs", size.to_string().as_bytes());
+    let options = weft_bootstrap::program_options();
+    if options.is_empty() {
+        // Another launcher tells the size of the job alone. Also before the job is joined, so that an object holds the same whenever it is
+        // made.
+        let size = match phase() {
+            Phase::Before => weft_bootstrap::announced_size(),
+            _ => Some(job().size),
+        };
+        if let Some(size) = size {
+            add(c"maxprocs", size.to_string().as_bytes());
+        }
+    }
+    for (key, value) in options {
+        add(&c_string(key.as_bytes()), &value);
     }
     add(c"arch", std::env::consts::ARCH.as_bytes());
     if let Ok(folder) = std::env::current_dir() {
