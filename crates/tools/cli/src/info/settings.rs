@@ -9,7 +9,12 @@ pub const INTERFACE: &str = "WEFT_INTERFACE";
 /// By which mpiexec tells its ranks what its options have set.
 const OPTIONS: &str = "WEFT_OPTIONS";
 /// What a launcher tells its ranks.
-const TOLD: &[&str] = &["WEFT_HOST_CORES", "WEFT_HOST_NETWORK", "WEFT_JOB", "WEFT_PROGRAM"];
+const TOLD: &[&str] = &[
+    "WEFT_HOST_CORES",
+    "WEFT_HOST_NETWORK",
+    "WEFT_JOB",
+    "WEFT_PROGRAM",
+];
 /// What mpiexec reads, and what it does without.
 const LAUNCHING: &[(&str, &str)] = &[
     ("HYDRA_HOST_FILE", "this host alone, or the batch system's"),
