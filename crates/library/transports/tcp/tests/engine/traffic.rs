@@ -197,11 +197,7 @@ fn messages_of_all_kinds_among_four() {
 /// No turn is spent awake, so everything rings.
 #[test]
 fn messages_of_all_kinds_asleep() {
-    let asleep = Pace {
-        spins: 0,
-        yields: 0,
-    };
-    exchange(3, asleep, 15, 3);
+    exchange(3, Pace::CROWDED, 15, 3);
 }
 
 #[test]
