@@ -22,7 +22,7 @@ loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom idle cargo test --p
 compile_fuzz() { idle scripts/fuzz.sh --build; }
 # rustdoc takes a second for each crate, also where there is nothing to run, so here only those with examples; `make test` looks at all.
 unit() {
-    cargo test --workspace --no-fail-fast --lib --bins --tests && cargo test --doc -p weft-endpoint -p weft-pools
+    cargo test --workspace --no-fail-fast --lib --bins --tests --examples && cargo test --doc -p weft-endpoint -p weft-pools
 }
 # The archive, which needs nothing but the tree: its names, symbols and checksum. The other packages have targets of their own.
 packages() { python3 tests/packages/run.py --target check --prefix "$prefix" --build "$out/packages" --filter '^tar'; }
@@ -60,13 +60,13 @@ early library build
 step "unit and integration tests" "about 4 min" "$fix; again: make test" unit
 step_must "building the library, release" "begun before the tests" "$fix" early_end library
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
+step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
+step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
+step "the tree as an archive" "a moment" "$fix; other packages: make wheel deb recipes" packages
 # Nothing from here on asks cargo for what these have locked.
 early lints lint
 early models loom
 early fuzzers compile_fuzz
-step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
-step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
-step "the tree as an archive" "a moment" "$fix; other packages: make wheel deb recipes" packages
 step "peers for interoperation" "begun at the start" "is the network there? scripts/peers.sh build/peers" early_end peers
 step "header against the standard's data" "a moment" "$fix; again: make header-check" \
     scripts/header_check.sh build/venv "$peers/mpich/include/mpi_abi.h"

@@ -94,7 +94,7 @@ fn sizes(ranks: u32) -> Vec<u32> {
 fn bytes_a_peer(rows: &[Row]) -> Option<f64> {
     let first = rows.iter().find(|row| row.hosts > 1)?;
     let last = rows.last().filter(|last| last.ranks > first.ranks)?;
-    let more = last.talked_bytes() as f64 - first.talked_bytes() as f64;
+    let more = last.mean_talked_bytes() - first.mean_talked_bytes();
     Some(more / f64::from(last.ranks - first.ranks))
 }
 
@@ -134,13 +134,13 @@ mod tests {
 
     #[test]
     fn a_peer_costs_what_more_of_them_add() {
-        let row = |ranks, hosts, bytes| Row {
+        let row = |ranks, hosts, bytes: u64| Row {
             ranks,
             hosts,
-            talked: vec![bytes / 2, bytes],
+            talked: vec![bytes - 100, bytes + 100],
             ..Row::default()
         };
-        let rows = [row(10, 1, 99), row(100, 2, 1000), row(1100, 18, 6000)];
+        let rows = [row(10, 1, 199), row(100, 2, 1000), row(1100, 18, 6000)];
         assert_eq!(bytes_a_peer(&rows), Some(5.0));
         assert_eq!(bytes_a_peer(&rows[..2]), None);
         assert_eq!(bytes_a_peer(&rows[..1]), None);

@@ -49,6 +49,12 @@ impl Row {
     pub fn talked_bytes(&self) -> u64 {
         self.talked.iter().copied().max().unwrap_or(0)
     }
+
+    /// As [`talked_bytes`](Self::talked_bytes), in the mean: memory that processes share counts for each in proportion to how many
+    /// map it at that moment, which scatters by hundreds of kilobytes from one to the other and not in all of them.
+    pub fn mean_talked_bytes(&self) -> f64 {
+        self.talked.iter().sum::<u64>() as f64 / self.talked.len().max(1) as f64
+    }
 }
 
 /// The simulation, and the ways to the processes.
