@@ -58,6 +58,7 @@ impl Side {
         let pace = Pace {
             spins: u32::MAX,
             yields: 0,
+            by_time: false,
         };
         Side {
             me,
