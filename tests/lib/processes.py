@@ -154,6 +154,8 @@ class Running:
 
     def ends_within(self, seconds):
         """Whether it ends in that time. Popen.wait with a limit looks every 50 ms only, which is longer than most jobs take."""
+        if self.process.poll() is not None:
+            return True
         descriptor = os.pidfd_open(self.process.pid)
         try:
             return bool(select.select([descriptor], [], [], seconds)[0])
