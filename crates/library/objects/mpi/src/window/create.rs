@@ -57,13 +57,14 @@ impl Request {
         matches!(self.flavor, Flavor::Create | Flavor::Dynamic) || !self.base.is_null()
     }
 
-    /// Memory of the network's for a part that is to be allocated, if there is any that its accesses reach with less work. Where other
-    /// processes of this host have to reach the part as well, they share memory.
+    /// Memory of the network's for a part that is to be allocated, if there is any that its accesses reach with less work, as far
+    /// aligned as the program asks. Where other processes of this host have to reach the part as well, they share memory.
     fn allocate(&self, comm: &Comm, near: usize, hints: &Hints) -> Option<Allocation> {
         let bytes = usize::try_from(self.size).ok().filter(|&bytes| bytes > 0)?;
         let is_apart = near == 1 && comm.hosts().is_some();
         let may = is_apart && self.flavor == Flavor::Allocate && hints.alignment <= PAGE;
         may.then(|| engine().fabric().allocate(comm.lane(), bytes))?
+            .filter(|it| it.memory.base.addr().is_multiple_of(hints.asked_alignment))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Hints {
     pub noncontiguous: bool,
     /// What the address of the part is a multiple of, where the library allocates it: bytes, a power of two.
     pub alignment: usize,
+    /// What the program has asked for in that: bytes, a power of two.
+    pub asked_alignment: usize,
 }
 
 /// What pieces of shared memory have: a page of x86-64.
@@ -41,6 +43,7 @@ impl Default for Hints {
             same_disp_unit: false,
             noncontiguous: false,
             alignment: PAGE,
+            asked_alignment: 1,
         }
     }
 }
@@ -78,7 +81,7 @@ impl Hints {
             self.accumulate_granularity = bytes;
         }
         if let Some(wanted) = memory::wanted_alignment(info)? {
-            self.alignment = wanted.max(PAGE);
+            (self.alignment, self.asked_alignment) = (wanted.max(PAGE), wanted);
         }
         Ok(())
     }
