@@ -21,8 +21,10 @@ lint() { idle cargo clippy --workspace --all-targets -- -D warnings; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom idle cargo test --profile loom -p weft-sync --lib; }
 compile_fuzz() { idle scripts/fuzz.sh --build; }
 # rustdoc takes a second for each crate, also where there is nothing to run, so here only those with examples; `make test` looks at all.
+# Tests start programs that are examples; as targets of `cargo test` these would be test harnesses, under other names.
 unit() {
-    cargo test --workspace --no-fail-fast --lib --bins --tests --examples && cargo test --doc -p weft-endpoint -p weft-pools
+    cargo build --workspace --examples && cargo test --workspace --no-fail-fast --lib --bins --tests &&
+        cargo test --doc -p weft-endpoint -p weft-pools
 }
 # The archive, which needs nothing but the tree: its names, symbols and checksum. The other packages have targets of their own.
 packages() { python3 tests/packages/run.py --target check --prefix "$prefix" --build "$out/packages" --filter '^tar'; }
