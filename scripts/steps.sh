@@ -37,7 +37,7 @@ count_tests() {
 # The lines of a log that name a failed test and say why, at most 60.
 failures() {
     awk '
-        /^(test .* \.\.\. FAILED|FAILED?[ :]|not ok |error(\[|:)|thread .* panicked at|---- .* stdout ----)/ { print; more = 2; next }
+        /^(test .* \.\.\. FAILED|FAIL(ED)?[ :]|--- [^ ]+ at [0-9]+ ranks: |not ok |error(\[|:)|thread .* panicked at|---- .* stdout ----)/ { print; more = 2; next }
         more > 0 { print; more-- }' "$1" | head -n 60
 }
 
