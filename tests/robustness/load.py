@@ -1,6 +1,8 @@
 """More messages, ranks or waiting than there is room for."""
 
-from lib.cases import require
+import os
+
+from lib.cases import Skip, require
 from lib.leftovers import Watched
 
 # The documented limit of a receiver's memory for what it has not asked for, per sender and in all.
@@ -17,6 +19,15 @@ def flood(site, messages, mode):
 def idle(site, call):
     program = site.program("idle")
     site.mpirun(2, program, IDLE_LIMIT_MS, call).ok("idle")
+
+
+def storm(site, policy):
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("one core")
+    result = site.mpirun(2, "--bind-to", "core", site.program("storm"), policy)
+    if "no real-time priority" in result.output:
+        raise Skip("no real-time priority, without which others on this machine put ranks to sleep")
+    result.ok("storm")
 
 
 def many_ranks(site, ranks, largest):
@@ -49,6 +60,8 @@ def cases(site):
         yield f"{messages} unexpected messages, receiver {where}", lambda mode=mode: flood(site, messages, mode)
     for call in ("recv", "wait", "waitany", "probe", "barrier", "two-threads"):
         yield f"a second in {call} costs at most {IDLE_LIMIT_MS} ms", lambda call=call: idle(site, call)
+    yield "a late rank puts nobody to sleep for good", lambda: storm(site, "by time")
+    yield "one that stays awake for less than a wake is seen to", lambda: storm(site, "turns")
     for ranks, largest in ((16, 1 << 20), (64, 1 << 16)):
         yield f"{ranks} ranks", lambda ranks=ranks, largest=largest: many_ranks(site, ranks, largest)
     communicators = 1 << 20 if site.full else 4096
