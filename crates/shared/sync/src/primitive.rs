@@ -91,11 +91,11 @@ pub fn full_fence() {
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// A model of all that three preemptions can do: many models do not end without a bound.
+/// A model of all that three preemptions can do, or as many as `LOOM_MAX_PREEMPTIONS` says: many models do not end without a bound.
 #[cfg(all(test, loom))]
 pub fn bounded(model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = builder.preemption_bound.or(Some(3));
     builder.check(model);
 }
 
