@@ -29,7 +29,7 @@ complete() {
     for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/mpiexec.hydra bin/weft include/mpi.h include/mpi_fortran.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
         lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 include/fortran/mpi_f08.f90 \
         lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
-        include/softrdma.h share/weft/bench/bench.h; do
+        include/softrdma.h share/weft/bench/bench.h share/weft/tsan.supp share/weft/valgrind.supp; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }

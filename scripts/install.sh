@@ -105,6 +105,9 @@ done
 for file in README.md CHANGELOG.md LICENSE; do
     put 644 "$source/$file" "share/doc/weft/$file"
 done
+for file in tsan.supp valgrind.supp; do
+    put 644 "$source/scripts/suppressions/$file" "share/weft/$file"
+done
 echo "$manifest" >>"$list"
 mkdir -p -- "$root/share/weft"
 install -m 644 -- "$list" "$root/$manifest"

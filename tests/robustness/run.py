@@ -14,6 +14,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
+import checkers
 import containers
 import interoperation
 import kill
@@ -62,7 +63,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, checkers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 
