@@ -3,14 +3,11 @@
 use parking_lot::Mutex;
 use slab::Slab;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::request_id::RequestId;
 use crate::waiter::{Operation, Question};
-use crate::waiting::Patience;
-
-/// Between two looks at all of them.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+use crate::waiting::{LOOK_EVERY, Patience};
 
 /// The operations of an engine that may ask.
 #[derive(Default)]
@@ -54,16 +51,16 @@ impl Asking {
 
     /// The questions that are to be asked now: none, if a thread has looked within [`LOOK_EVERY`].
     pub fn due(&self) -> Vec<Question> {
-        if !self.begin_look() {
+        let now = Instant::now();
+        if !self.begin_look(now) {
             return Vec::new();
         }
         let mut operations = self.operations.lock();
         let askers = operations.iter_mut();
-        askers.filter_map(|(_, asker)| asker.due()).collect()
+        askers.filter_map(|(_, asker)| asker.due(now)).collect()
     }
 
-    fn begin_look(&self) -> bool {
-        let now = Instant::now();
+    fn begin_look(&self, now: Instant) -> bool {
         let mut next_look = self.next_look.lock();
         let is_due = next_look.is_none_or(|at| now >= at);
         if is_due {
@@ -74,12 +71,12 @@ impl Asking {
 }
 
 impl Asker {
-    fn due(&mut self) -> Option<Question> {
+    fn due(&mut self, now: Instant) -> Option<Question> {
         let (_, question) = (*self.operation.question.lock())?;
         if self.about != Some(question.id) {
             self.about = Some(question.id);
             self.patience = Patience::default();
         }
-        self.patience.is_over().then_some(question)
+        self.patience.is_over(now).then_some(question)
     }
 }

@@ -1,4 +1,4 @@
-//! The condition of a wait, as `wait.rs`, `stay.rs` and `enquiring.rs` ask for it.
+//! The condition of a wait, as `wait.rs` and `enquiring.rs` ask for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,6 @@ pub(crate) trait Condition {
     fn leave_parker(&mut self, parker: &Arc<Waiter>);
     /// Leaves what it is where a report finds it.
     fn leave_note(&mut self) {}
-    /// Whether the process that has to do something for it is at work.
-    fn comes_soon(&mut self) -> bool {
-        false
-    }
     /// After which it leaves its parker once more, told or not.
     fn longest_sleep(&self) -> Option<Duration> {
         None

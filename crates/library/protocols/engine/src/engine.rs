@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use weft_transport::{Fabric, Peer};
 
-use crate::at_work::Stays;
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
 use crate::lanes::Lanes;
@@ -31,7 +30,6 @@ pub struct Engine<F: Fabric> {
     pub(crate) pace: PaceCell,
     pub(crate) crowd: Crowd,
     pub(crate) wake_cost: WakeCost,
-    pub(crate) stays: Stays,
     /// Threads of this process that can wait at once, each on a core.
     pub(crate) threads: u32,
     pub(crate) report_asked: AtomicBool,
@@ -59,7 +57,6 @@ impl<F: Fabric> Engine<F> {
             pace: PaceCell::new(pace),
             crowd: Crowd::default(),
             wake_cost: WakeCost::default(),
-            stays: Stays::default(),
             threads,
             report_asked: AtomicBool::new(false),
             answer: |_| None,

@@ -19,7 +19,7 @@
 //! sleep, or polls in vain, looks now and then which operations have waited for a while (`asking.rs`).
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::{Cookie, Endpoint, Fabric, Header, Peer, Refused};
@@ -58,7 +58,7 @@ impl<F: Fabric, W: Fn() -> [u64; 2]> Condition for Enquiring<'_, F, W> {
 
     fn leave_parker(&mut self, parker: &Arc<Waiter>) {
         self.any.leave_parker(parker);
-        if self.patience.is_over() {
+        if self.patience.is_over(Instant::now()) {
             let ids = self.any.ids.iter();
             ids.for_each(|&id| self.any.engine.enquire_about(id, (self.words)()));
         }

@@ -15,7 +15,6 @@ mod operations;
 mod oracle;
 mod polling;
 mod protocol;
-mod stay;
 mod storms;
 mod tracing;
 mod waiting;

@@ -1,4 +1,4 @@
-//! Waiting: spin, then yield (but see `stay.rs`), then sleep until woken. For how long, `waiting/staying.rs` says.
+//! Waiting: spin, then yield, then sleep until woken. For how long, `waiting/staying.rs` says.
 //!
 //! Threads that wait progress their lane; every so often all lanes, since a program may be right only if
 //! another lane moves (Zambre 2020, fig. 9). Of the threads that sleep one is the *watcher*: it sleeps on the
@@ -25,7 +25,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_transport::{Endpoint, Fabric};
 
-use crate::at_work::Told;
 use crate::condition::Condition;
 use crate::engine::Engine;
 use crate::lanes::{LANES, numbers};
@@ -34,9 +33,6 @@ use crate::state::State;
 use crate::waiter::Waiter;
 use crate::waiting::{ALL_LANES_EVERY, Pace, Staying, Step, wake_of};
 use crate::watch::{Place, Watch};
-
-/// Turns after which a waiting thread counts as one that occupies a core.
-const COUNTED_AFTER: u32 = 8;
 
 /// Threads alive that have ever waited: each may want a core, though it waits for nothing now.
 static MEMBERS: AtomicU32 = AtomicU32::new(0);
@@ -97,10 +93,6 @@ impl<F: Fabric> Condition for AnyOf<'_, F> {
             self.engine.leave_waiter(id, parker);
         }
     }
-
-    fn comes_soon(&mut self) -> bool {
-        matches!(self.ids, &[id] if self.engine.comes_soon(id))
-    }
 }
 
 struct Arrival<'a, F: Fabric, M> {
@@ -123,11 +115,9 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
 }
 
 /// Something that no request of the engine's tells of.
-struct Outside<'a, M, S, N, R> {
+struct Outside<'a, M, S, N> {
     watch: &'a Watch,
     met: M,
-    /// Whether who is waited for is at work.
-    comes_soon: R,
     /// Once met it stays so: asking may have been what took it.
     is_met: bool,
     /// Called before each sleep.
@@ -137,13 +127,7 @@ struct Outside<'a, M, S, N, R> {
     is_noted: bool,
 }
 
-impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String, R: Fn() -> bool> Condition
-    for Outside<'_, M, S, N, R>
-{
-    fn comes_soon(&mut self) -> bool {
-        (self.comes_soon)()
-    }
-
+impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String> Condition for Outside<'_, M, S, N> {
     fn met(&mut self) -> bool {
         self.is_met = self.is_met || (self.met)();
         self.is_met
@@ -168,7 +152,7 @@ impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String, R: Fn() -> bool> Conditi
     }
 }
 
-impl<M, S, N, R> Drop for Outside<'_, M, S, N, R> {
+impl<M, S, N> Drop for Outside<'_, M, S, N> {
     fn drop(&mut self) {
         if self.is_noted {
             let of_this = |parker: &Arc<Waiter>| PARKER.with(|own| Arc::ptr_eq(own, parker));
@@ -216,24 +200,22 @@ impl<F: Fabric> Engine<F> {
     /// Waits until `met`, which is asked again after each ring of this process's doorbell and four times a second, and
     /// not any more once it has said so.
     pub fn block_on_outside(&self, met: impl FnMut() -> bool) {
-        self.block_on_others(0, met, || (), String::new, || false);
+        self.block_on_others(0, met, || (), String::new);
     }
 
     /// As [`block_on_outside`](Self::block_on_outside), for others that ring only who has said that it sleeps: `sleeps` is
-    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all, `note` is for a report, and
-    /// while `comes_soon` the thread keeps its core for a moment (`stay.rs`).
+    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all, and
+    /// `note` is for a report.
     pub fn block_on_others(
         &self,
         lane: u32,
         met: impl FnMut() -> bool,
         sleeps: impl FnMut(),
         note: impl Fn() -> String,
-        comes_soon: impl Fn() -> bool,
     ) {
         let outside = Outside {
             watch: &self.watch,
             met,
-            comes_soon,
             is_met: false,
             sleeps,
             note,
@@ -330,12 +312,11 @@ impl<F: Fabric> Engine<F> {
             return;
         }
         let (mut staying, mut all_turns) = (Staying::new(self.pace.load()), 0u32);
-        let mut told = Told::nothing(&self.fabric);
         loop {
             let moved = self.progress_lane(lane) | self.serve_callers();
             all_turns = all_turns.wrapping_add(1);
             if moved {
-                staying.moved(COUNTED_AFTER);
+                staying.moved();
             }
             if self.operations.ready.any() {
                 self.turn_operations();
@@ -343,7 +324,7 @@ impl<F: Fabric> Engine<F> {
             if condition.met() {
                 break;
             }
-            if staying.count_turn() == COUNTED_AFTER {
+            if staying.count_turn() {
                 staying.set_pace(self.count_waiter());
             }
             // Also while others hold the lane that is waited for, which then counts no turns of this thread's.
@@ -360,19 +341,12 @@ impl<F: Fabric> Engine<F> {
             }
             match self.step(&mut staying) {
                 Step::Spin => std::hint::spin_loop(),
-                Step::Yield
-                    if staying.pace().makes_way() && self.stay(lane, &mut told, &mut condition) =>
-                {
-                    if condition.met() {
-                        break;
-                    }
-                }
-                Step::Yield => self.yield_core(&mut staying),
+                Step::Yield => self.yield_while(&mut staying),
                 Step::Sleep if self.sleep(&mut condition) => break,
                 Step::Sleep => {}
             }
         }
-        if staying.turns() >= COUNTED_AFTER {
+        if staying.is_counted() {
             self.watch.waiting.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -382,13 +356,10 @@ impl<F: Fabric> Engine<F> {
         staying.step(weft_sync::now_ns, || self.wake_cost.known_ns())
     }
 
-    /// Lets others have the core. What it looks at next is everything, if they had it.
-    fn yield_core(&self, staying: &mut Staying) {
-        if self.crowd.yield_core(&self.watch.background_wakes) {
-            self.look_everywhere();
-            if self.crowd.is_there() {
-                staying.set_pace(Pace::CROWDED);
-            }
+    /// Lets others have the core, and what it waits for with it if they want it again and again.
+    fn yield_while(&self, staying: &mut Staying) {
+        if self.yield_core() && self.crowd.is_there(weft_sync::now_ns) {
+            staying.set_pace(Pace::CROWDED);
         }
     }
 
@@ -402,7 +373,7 @@ impl<F: Fabric> Engine<F> {
 
     pub(crate) fn pace_of_waiter(&self) -> Pace {
         let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
-        if self.crowd.is_there() {
+        if self.crowd.is_there(weft_sync::now_ns) {
             // However many threads this process has: one that yields to others' waits for their time slices.
             Pace::CROWDED
         } else if waiters > self.threads {
@@ -501,7 +472,7 @@ impl<F: Fabric> Engine<F> {
                 match self.step(&mut staying) {
                     Step::Spin if !pace.makes_way() => std::hint::spin_loop(),
                     Step::Sleep if !self.has_callers() => break,
-                    _ => self.yield_core(&mut staying),
+                    _ => self.yield_while(&mut staying),
                 }
                 staying.count_turn();
             }

@@ -8,7 +8,7 @@ use weft_endpoint::Category;
 use weft_memory::Memory;
 use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
-use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, Peer};
+use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, LONGEST_SLEEP_MS, Peer};
 
 use crate::adapter::{Adapter, NONE, Unusable, unusable};
 use crate::card::{Card, Port};
@@ -27,8 +27,6 @@ use crate::shared::Shared;
 
 /// Lanes that a fabric may have: the bits of its signals are theirs, but for those that ask for [`Fabric::serve`].
 const MOST_LANES: u32 = 32;
-/// The longest sleep: others than peers may be waited for, and requests for links be repeated.
-const LONGEST_SLEEP_MS: u32 = 250;
 
 /// A process's attachment to the network. Clones are the same one.
 #[derive(Clone)]

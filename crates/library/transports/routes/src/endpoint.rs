@@ -206,10 +206,6 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         }
     }
 
-    fn is_at_work(&self, peer: Peer) -> bool {
-        self.near.is_at_work(peer)
-    }
-
     fn look(&mut self) {
         self.near.look();
         if let Some(away) = &mut self.away {

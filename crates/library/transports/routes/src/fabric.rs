@@ -142,11 +142,6 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
         self.near.rung_at()
     }
 
-    #[inline]
-    fn set_waiting(&self, waits: bool) {
-        self.near.set_waiting(waits);
-    }
-
     fn wake(&self) {
         self.near.wake();
     }

@@ -1,4 +1,4 @@
-//! The first part of a segment: its owner, the owner's doorbell, whether the owner waits, and the table of rings to it.
+//! The first part of a segment: its owner, the owner's doorbell, and the table of rings to it.
 //!
 //! How a peer notifies the owner and how the owner sleeps stands in [`weft_sync::doorbell`]; here is where the words lie.
 //!
@@ -14,7 +14,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use weft_sync::Pipe;
-use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use weft_sync::atomic::{AtomicU64, Ordering};
 
 use crate::byte_times::Words;
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
@@ -55,16 +55,11 @@ struct Owner {
     address: u64,
 }
 
-/// A line of its own, as the owner writes it often.
-#[repr(C, align(64))]
-struct Waits(AtomicU32);
-
 #[repr(C)]
 struct Front {
     owner: Owner,
     doorbell: Doorbell,
     signalled: Signalled,
-    waits: Waits,
 }
 
 /// A base, the owner's or as mapped by a peer.
@@ -271,18 +266,6 @@ impl Base {
     /// When the last sleep was ended by a ring ([`Doorbell::rung_at`]).
     pub fn rung_at(&self) -> Option<u64> {
         self.front().doorbell.rung_at()
-    }
-
-    /// The owner says whether it waits, and so has nothing to do for others until something comes.
-    #[inline]
-    pub fn set_waiting(&self, waits: bool) {
-        self.front().waits.0.store(waits.into(), Ordering::Relaxed);
-    }
-
-    /// Whether the owner waits, by what it said last.
-    #[inline]
-    pub fn is_waiting(&self) -> bool {
-        self.front().waits.0.load(Ordering::Relaxed) != 0
     }
 
     /// Whether the owner sleeps or is about to.

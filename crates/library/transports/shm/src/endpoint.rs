@@ -288,10 +288,6 @@ impl Endpoint for ShmEndpoint {
         self.links.expect(peer)
     }
 
-    fn is_at_work(&self, peer: Peer) -> bool {
-        self.links.is_at_work(peer)
-    }
-
     fn arm(&mut self) -> bool {
         self.check_peers_and_memory();
         self.links.has_lost()

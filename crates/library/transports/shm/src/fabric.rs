@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use weft_transport::{Directory, Fabric, Near, Peer};
+use weft_transport::{Directory, Fabric, LONGEST_SLEEP_MS, Near, Peer};
 
 use weft_sync::Section;
 
@@ -22,9 +22,6 @@ use crate::process;
 use crate::segment::Segment;
 use crate::shared::{Options, Served, Service, Shared};
 use crate::view;
-
-/// The longest sleep: a peer that dies is found out by the lane that is polled after it.
-const LONGEST_SLEEP_MS: u32 = 250;
 
 /// A process's attachment to the shared memory of its host. Clones are the same one.
 #[derive(Clone)]
@@ -180,11 +177,6 @@ impl Fabric for Shm {
 
     fn rung_at(&self) -> Option<u64> {
         self.shared.base.rung_at()
-    }
-
-    #[inline]
-    fn set_waiting(&self, waits: bool) {
-        self.shared.base.set_waiting(waits);
     }
 
     #[cold]

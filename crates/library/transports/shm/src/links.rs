@@ -228,12 +228,6 @@ impl Links {
         }
     }
 
-    /// Whether a peer that this lane has a link to does not wait.
-    pub fn is_at_work(&self, peer: Peer) -> bool {
-        let link = self.open.get(peer);
-        link.is_some_and(|link| !link.neighbour.base.is_waiting())
-    }
-
     /// What a byte of long messages takes, by this process's words of `neighbour` and by `neighbour`'s of this one.
     pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a Words; 2] {
         let own = self.shared.base.byte_times(neighbour.position);

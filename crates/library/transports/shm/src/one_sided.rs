@@ -99,11 +99,6 @@ impl Process {
         self.neighbour.base.is_sleeping()
     }
 
-    /// Whether it does not wait.
-    pub fn is_at_work(&self) -> bool {
-        !self.neighbour.base.is_waiting()
-    }
-
     /// As [`wake`](Self::wake), and it will serve it in its next turn of progress.
     pub fn call(&self) {
         self.neighbour.base.call();

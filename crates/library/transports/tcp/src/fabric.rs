@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use weft_transport::{Directory, Fabric, Far, Peer};
+use weft_transport::{Directory, Fabric, Far, LONGEST_SLEEP_MS, Peer};
 
 use crate::addresses;
 use crate::card::Card;
@@ -22,8 +22,6 @@ use crate::token::Token;
 
 /// Lanes that a fabric may have.
 const MOST_LANES: u32 = 63;
-/// The longest sleep: others than peers may be waited for.
-const LONGEST_SLEEP_MS: u32 = 250;
 
 /// A process's attachment to the network. Clones are the same one.
 #[derive(Clone)]

@@ -231,10 +231,6 @@ impl<F: Fabric> Fabric for Faulty<F> {
     fn serve(&self) -> bool {
         self.inner.serve()
     }
-
-    fn set_waiting(&self, waits: bool) {
-        self.inner.set_waiting(waits);
-    }
 }
 
 impl<F: Near> Near for Faulty<F> {
@@ -481,10 +477,6 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
 
     fn look(&mut self) {
         self.inner.look();
-    }
-
-    fn is_at_work(&self, peer: Peer) -> bool {
-        self.inner.is_at_work(peer)
     }
 
     fn disarm(&mut self) {

@@ -42,6 +42,10 @@ use weft_memory::Memory;
 pub use exposed::{Access, Allocation, Direction, Exposed, Exposure};
 pub use parts::{Far, Near, NearEndpoint};
 
+/// No sleep of a process is longer, whatever it waits for: then it looks who is dead, what is to be asked for once
+/// more, and at others than peers.
+pub const LONGEST_SLEEP_MS: u32 = 250;
+
 /// A process of the job: its rank in `MPI_COMM_WORLD`.
 pub type Peer = u32;
 
@@ -172,11 +176,6 @@ pub trait Endpoint: Send {
     /// then only.
     fn look(&mut self) {}
 
-    /// Whether `peer` has not told that it [waits](Fabric::set_waiting). False of a peer of which that is not known.
-    fn is_at_work(&self, _peer: Peer) -> bool {
-        false
-    }
-
     /// Before sleeping: from here on senders ring the fabric's doorbell. True if something is there already.
     fn arm(&mut self) -> bool;
 
@@ -282,7 +281,4 @@ pub trait Fabric: Send + Sync {
     fn serve(&self) -> bool {
         false
     }
-
-    /// Tells peers that share this process's cores whether it waits, and so has nothing to do for them until something comes.
-    fn set_waiting(&self, _waits: bool) {}
 }

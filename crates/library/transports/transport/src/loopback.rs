@@ -43,8 +43,6 @@ struct State {
     /// Which process has a link to which.
     links: BTreeSet<(Peer, Peer)>,
     dead: BTreeSet<Peer>,
-    /// Processes that say that they wait.
-    waiting: BTreeSet<Peer>,
     /// Peers that a process has lost, and why.
     lost: BTreeMap<(Peer, Peer), Lost>,
 }
@@ -149,7 +147,6 @@ impl Network {
             events: BTreeMap::new(),
             links: BTreeSet::new(),
             dead: BTreeSet::new(),
-            waiting: BTreeSet::new(),
             lost: BTreeMap::new(),
         };
         Arc::new(Network {
@@ -280,14 +277,6 @@ impl Fabric for Loopback {
     }
 
     fn wake(&self) {}
-
-    fn set_waiting(&self, waits: bool) {
-        let mut state = self.network.state();
-        match waits {
-            true => state.waiting.insert(self.me),
-            false => state.waiting.remove(&self.me),
-        };
-    }
 }
 
 impl Near for Loopback {
@@ -586,10 +575,6 @@ impl Endpoint for LoopbackEndpoint {
         }
         self.expected.insert(peer);
         Ok(())
-    }
-
-    fn is_at_work(&self, peer: Peer) -> bool {
-        self.members.contains(&peer) && !self.network.state().waiting.contains(&peer)
     }
 
     fn arm(&mut self) -> bool {

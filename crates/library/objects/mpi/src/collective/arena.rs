@@ -167,6 +167,7 @@ fn mapped(
         processes,
         copies,
         nearness,
+        looks: engine().pace().looks(),
         short: None,
     }))
 }

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::num::NonZeroU8;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_collective::Arena;
-use weft_engine::Patience;
+use weft_engine::{LOOK_EVERY, Patience};
 use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
 
@@ -16,12 +16,6 @@ use crate::messages::start::route_from;
 use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, Traffic, number_of};
 use crate::process::engine::engine;
-use crate::process::job::oversubscribed_here;
-
-/// Between two looks whether a process that is waited for lives.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Looks before other things are looked after, where the one that is waited for has a core of its own.
-const SPINS: u32 = 64;
 
 /// An operation's way to the arena.
 pub(super) struct ArenaAccess<'a> {
@@ -79,10 +73,10 @@ impl ArenaAccess<'_> {
         let met = || board.is_met(need) || board.broken().is_some();
         let sleeps = || {
             board.sleeps();
-            if patience.is_over() {
+            let now = Instant::now();
+            if patience.is_over(now) {
                 self.enquire(need);
             }
-            let now = Instant::now();
             if now < *look.get_or_insert(now + LOOK_EVERY) {
                 return;
             }
@@ -99,8 +93,7 @@ impl ArenaAccess<'_> {
             format!("collective operation, context {context}: rank {rank} has not come ({what:?})")
         };
         let engine = engine();
-        let comes_soon = || processes[need.rank].is_at_work();
-        engine.block_on_others(self.comm.lane(), met, sleeps, note, comes_soon);
+        engine.block_on_others(self.comm.lane(), met, sleeps, note);
         board.wakes();
     }
 }
@@ -120,11 +113,7 @@ impl Arena<Error> for ArenaAccess<'_> {
 
     fn look(&self, need: Need) -> Poll<Result<()>> {
         let board = &self.shared.board;
-        let spins = match oversubscribed_here() {
-            true => 1,
-            false => SPINS,
-        };
-        for _ in 0..spins {
+        for _ in 0..self.shared.looks {
             if board.is_met(need) {
                 return Poll::Ready(Ok(()));
             }

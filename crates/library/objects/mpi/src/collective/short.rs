@@ -17,10 +17,6 @@ use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
 use crate::objects::types::{Buffer, is_address, plain_bytes};
 use crate::process::engine::engine;
-use crate::process::job::oversubscribed_here;
-
-/// Looks at what another posts before the long way is gone, where each process has a core of its own.
-const SPINS: u32 = 64;
 
 /// A communicator whose processes share an arena, all of them.
 struct OnBoard {
@@ -65,15 +61,11 @@ impl OnBoard {
         if !self.limits.admit(operation, bytes, are_near) {
             return None;
         }
-        let spins = match oversubscribed_here() {
-            true => 1,
-            false => SPINS,
-        };
         let tag = operations.next();
         if let Some(leader) = leader {
             operations.lead(tag, leader);
         }
-        let is_over = go(&Short::new(board, tag, spins));
+        let is_over = go(&Short::new(board, tag, self.shared.looks));
         if board.sleepers_behind() {
             self.shared.wake();
         }

@@ -7,79 +7,49 @@
 //! let the other run for milliseconds. The library's own background thread is nobody else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
-use weft_sync::sleep_in_place_of_yield;
 
 /// A yield that takes so long let somebody else run; one that does not is over in a microsecond.
-const LATE: Duration = Duration::from_micros(50);
+const LATE_NS: u64 = 50_000;
 /// So soon after a late yield another one is believed.
-const AGAIN: Duration = Duration::from_millis(250);
+const AGAIN_NS: u64 = 250_000_000;
 /// For how long.
-const BELIEVED: Duration = Duration::from_millis(100);
+const BELIEVED_NS: u64 = 100_000_000;
 
-/// What a process knows of its cores.
+/// What a process knows of its cores. Times are nanoseconds of one clock.
+#[derive(Default)]
 pub(crate) struct Crowd {
-    begin: Instant,
-    /// When a yield was late last, and until when the cores count as wanted by others, in microseconds after `begin`; 0 for never.
+    /// When a yield was late last, and until when the cores count as wanted by others; 0 for never.
     /// Written by any thread that yields, read by any that waits; a value that is a little old does no harm.
-    late_us: AtomicU64,
-    until_us: AtomicU64,
+    late_ns: AtomicU64,
+    until_ns: AtomicU64,
     /// Whether threads look at the clock when they yield.
     pub is_watched: bool,
 }
 
-impl Default for Crowd {
-    fn default() -> Crowd {
-        Crowd {
-            begin: Instant::now(),
-            late_us: AtomicU64::new(0),
-            until_us: AtomicU64::new(0),
-            is_watched: false,
-        }
-    }
-}
-
 impl Crowd {
-    /// Yields the core. True if somebody else had it meanwhile. `own` counts the background thread's wakes.
-    pub fn yield_core(&self, own: &AtomicU64) -> bool {
-        if sleep_in_place_of_yield() {
-            return false;
-        }
-        if !self.is_watched {
-            std::thread::yield_now();
-            return false;
-        }
-        let own_wakes = own.load(Ordering::Relaxed);
-        let before = Instant::now();
-        std::thread::yield_now();
-        let is_late = before.elapsed() >= LATE && own.load(Ordering::Relaxed) == own_wakes;
+    /// A thread has given up its core, to nobody of this process, and has it back. Whether somebody else had it
+    /// meanwhile.
+    pub fn yielded(&self, before_ns: u64, now_ns: u64) -> bool {
+        let is_late = now_ns.saturating_sub(before_ns) >= LATE_NS;
         if is_late {
-            self.note();
+            self.note(now_ns);
         }
         is_late
     }
 
-    /// Lets others have the core for as short a time as the kernel can: some 50 us.
-    pub fn nap(&self) {
-        std::thread::sleep(Duration::from_nanos(1));
-    }
-
     /// A yield was late.
-    pub fn note(&self) {
-        let now = self.begin.elapsed();
-        let now_us = now.as_micros() as u64;
-        let last_us = self.late_us.swap(now_us, Ordering::Relaxed);
-        if last_us != 0 && now_us.saturating_sub(last_us) < AGAIN.as_micros() as u64 {
-            let until_us = (now + BELIEVED).as_micros() as u64;
-            self.until_us.store(until_us, Ordering::Relaxed);
+    fn note(&self, now_ns: u64) {
+        let last_ns = self.late_ns.swap(now_ns, Ordering::Relaxed);
+        if last_ns != 0 && now_ns.saturating_sub(last_ns) < AGAIN_NS {
+            self.until_ns.store(now_ns + BELIEVED_NS, Ordering::Relaxed);
         }
     }
 
-    /// Whether others wanted the cores a moment ago.
-    pub fn is_there(&self) -> bool {
-        let until_us = self.until_us.load(Ordering::Relaxed);
-        until_us != 0 && (self.begin.elapsed().as_micros() as u64) < until_us
+    /// Whether others wanted the cores a moment ago. The clock is read if they ever did.
+    #[inline]
+    pub fn is_there(&self, now_ns: impl FnOnce() -> u64) -> bool {
+        let until_ns = self.until_ns.load(Ordering::Relaxed);
+        until_ns != 0 && now_ns() < until_ns
     }
 }
 
@@ -87,40 +57,31 @@ impl Crowd {
 mod tests {
     use super::*;
 
-    /// A crowd that began so long ago.
-    fn begun(ago: Duration) -> Crowd {
-        let mut crowd = Crowd::default();
-        crowd.begin -= ago;
-        crowd
+    const BEGIN: u64 = 1_000_000_000;
+
+    fn late(crowd: &Crowd, now_ns: u64) {
+        assert!(!crowd.yielded(now_ns + 1 - LATE_NS, now_ns));
+        assert!(crowd.yielded(now_ns - LATE_NS, now_ns));
     }
 
     #[test]
     fn a_late_yield_that_is_not_the_first_is_believed_for_a_while() {
-        let mut crowd = begun(AGAIN);
-        crowd.note();
-        assert!(!crowd.is_there());
-        crowd.note();
-        assert!(crowd.is_there());
-        crowd.begin -= BELIEVED;
-        assert!(!crowd.is_there());
-        crowd.note();
-        assert!(crowd.is_there());
+        let crowd = Crowd::default();
+        late(&crowd, BEGIN);
+        assert!(!crowd.is_there(|| BEGIN));
+        late(&crowd, BEGIN + 1);
+        assert!(crowd.is_there(|| BEGIN + BELIEVED_NS));
+        assert!(!crowd.is_there(|| BEGIN + BELIEVED_NS + 1));
+        late(&crowd, BEGIN + BELIEVED_NS + 2);
+        assert!(crowd.is_there(|| BEGIN + BELIEVED_NS + 2));
     }
 
     #[test]
     fn late_yields_that_are_far_apart_are_not_believed() {
-        let mut crowd = begun(AGAIN);
-        for _ in 0..4 {
-            crowd.note();
-            assert!(!crowd.is_there());
-            crowd.begin -= AGAIN;
-        }
-    }
-
-    #[test]
-    fn nobody_looks_unless_asked_to() {
         let crowd = Crowd::default();
-        (0..100).for_each(|_| assert!(!crowd.yield_core(&AtomicU64::new(0))));
-        assert!(!crowd.is_there());
+        for now_ns in (1..5).map(|round| BEGIN + round * AGAIN_NS) {
+            late(&crowd, now_ns);
+            assert!(!crowd.is_there(|| now_ns));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! How threads wait: `docs/design/waiting.md`.
 //!
-//! Policies, which see turns and time and say what to do; `wait.rs` does it.
+//! Policies, pure: what they see, turns and time among it, goes in, and what to do comes out. They read no clock and
+//! call no kernel; `wait.rs` and `make_way.rs` do.
 
 mod all_lanes;
 mod crowd;
@@ -14,7 +15,8 @@ pub(crate) use all_lanes::{ALL_LANES_EVERY, AllLanes};
 pub(crate) use crowd::Crowd;
 pub use pace::Pace;
 pub(crate) use pace::PaceCell;
-pub use patience::Patience;
+pub use patience::{LOOK_EVERY, Patience};
+pub(crate) use polling::{Others, Polls, Way};
 pub(crate) use staying::{Staying, Step};
 #[cfg(test)]
 pub(crate) use wake_cost::smoothed;

@@ -2,6 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+/// Looks of a short collective operation at what another process posts, where each has a core: some 2 us, before it
+/// waits and makes progress.
+const LOOKS: u32 = 64;
+
 /// How long to stay awake while nothing comes: in turns of progress, and by time.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -39,6 +43,11 @@ impl Pace {
     #[inline]
     pub fn makes_way(self) -> bool {
         self.spins <= Pace::SHARED.spins
+    }
+
+    /// How often an operation that waits for memory alone looks before it waits.
+    pub fn looks(self) -> u32 {
+        if self.makes_way() { 1 } else { LOOKS }
     }
 
     /// That of a thread that does something for others while it waits, behind what it did last.

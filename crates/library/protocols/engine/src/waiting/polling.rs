@@ -5,88 +5,96 @@
 //! and it is soon back. Where strangers want the core it naps, as a thread that yields to those who do not is put off for longer than
 //! it has run. Where nothing is known of others it yields seldom, to find out, if at all ([`Crowd`](crate::waiting::Crowd)).
 
-use std::cell::Cell;
-use std::thread::LocalKey;
-
-use weft_transport::Fabric;
-
-use crate::engine::Engine;
-
 /// Polls in vain between two yields to ranks of the job.
-const SHARED_POLLS: u32 = 8;
+const SHARED: u32 = 8;
 /// The same between two naps: a few tens of microseconds of polling, as long as a nap.
-const CROWDED_POLLS: u32 = 64;
-/// The same between two yields where nothing is known of others.
-const ALONE_POLLS: u32 = 256;
-/// Polls in vain between two looks whether operations have waited for long.
-const ASKING_POLLS: u32 = 256;
+const CROWDED: u32 = 64;
+/// The same between two yields where nothing is known of others, and between two looks whether operations have waited
+/// for long.
+const SELDOM: u32 = 256;
 
-thread_local! {
-    static POLLS: Cell<u32> = const { Cell::new(0) };
-    /// In vain, while operations are under way.
-    static POLLS_BESIDE: Cell<u32> = const { Cell::new(0) };
+/// Who else wants a thread's core, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    Unknown,
+    /// Ranks of the job.
+    Ranks,
+    Strangers,
 }
 
-/// Counts a poll of this thread. Whether it is the last of so many, from which counting starts anew.
-#[inline]
-fn is_due(polls: &'static LocalKey<Cell<u32>>, every: u32) -> bool {
-    let count = polls.get() + 1;
-    let is_due = count >= every;
-    polls.set(if is_due { 0 } else { count });
+/// What a thread does that has polled in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Keep,
+    Yield,
+    Nap,
+}
+
+/// The polls in vain of a thread.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Polls {
+    /// Since it made way.
+    kept: u32,
+    /// While operations are under way, since it looked whether they have waited for long.
+    beside: u32,
+}
+
+/// Counts one. Whether it is the last of so many, from which counting starts anew.
+fn is_due(count: &mut u32, every: u32) -> bool {
+    *count += 1;
+    let is_due = *count >= every;
+    if is_due {
+        *count = 0;
+    }
     is_due
 }
 
-impl<F: Fabric> Engine<F> {
-    /// One turn of progress for a poll that has found nothing so far. Whether it is worth to look again.
-    #[inline]
-    pub fn progress_for_poll(&self) -> bool {
-        let moved = self.progress();
-        if !moved {
-            self.polled_in_vain();
-        }
-        moved
-    }
+impl Polls {
+    pub const NONE: Polls = Polls { kept: 0, beside: 0 };
 
-    /// A poll has found nothing.
-    #[inline]
-    pub fn polled_in_vain(&self) {
-        if self.is_shared() || self.crowd.is_watched {
-            self.make_way();
-        }
-        if self.operations.count() > 0 {
-            self.look_at_operations();
-        }
-    }
-
-    #[cold]
-    fn look_at_operations(&self) {
-        if is_due(&POLLS_BESIDE, ASKING_POLLS) {
-            self.enquire_for_operations();
-        }
-    }
-
-    #[inline]
-    fn is_shared(&self) -> bool {
-        self.pace.load().makes_way()
-    }
-
-    #[cold]
-    fn make_way(&self) {
-        let is_shared = self.is_shared();
-        let is_crowded = !is_shared && self.crowd.is_there();
-        let between = match (is_shared, is_crowded) {
-            (true, _) => SHARED_POLLS,
-            (false, true) => CROWDED_POLLS,
-            (false, false) => ALONE_POLLS,
+    /// One more.
+    pub fn count(&mut self, others: Others) -> Way {
+        let (every, way) = match others {
+            Others::Unknown => (SELDOM, Way::Yield),
+            Others::Ranks => (SHARED, Way::Yield),
+            Others::Strangers => (CROWDED, Way::Nap),
         };
-        if !is_due(&POLLS, between) {
-            return;
+        match is_due(&mut self.kept, every) {
+            true => way,
+            false => Way::Keep,
         }
-        if is_crowded {
-            self.crowd.nap();
-            self.look_everywhere();
-        } else if self.crowd.yield_core(&self.watch.background_wakes) {
-            self.look_everywhere();
+    }
+
+    /// One more, while operations are under way: whether to look if they have waited for long.
+    pub fn count_beside(&mut self) -> bool {
+        is_due(&mut self.beside, SELDOM)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_makes_way_once_in_so_many_polls() {
+        let cases = [
+            (Others::Unknown, SELDOM, Way::Yield),
+            (Others::Ranks, SHARED, Way::Yield),
+            (Others::Strangers, CROWDED, Way::Nap),
+        ];
+        for (others, every, way) in cases {
+            let mut polls = Polls::NONE;
+            for poll in 1..=3 * every {
+                let due = if poll % every == 0 { way } else { Way::Keep };
+                assert_eq!(polls.count(others), due, "{others:?}, poll {poll}");
+            }
         }
+    }
+
+    #[test]
+    fn one_that_learns_of_others_makes_way_at_once() {
+        let mut polls = Polls::NONE;
+        (1..SELDOM).for_each(|_| assert_eq!(polls.count(Others::Unknown), Way::Keep));
+        assert_eq!(polls.count(Others::Ranks), Way::Yield);
     }
 }

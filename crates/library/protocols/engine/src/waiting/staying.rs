@@ -18,6 +18,9 @@ const SHORTEST_NS: u64 = 1_000_000;
 /// But never for longer: a thread that waits for long uses no processor after that.
 const LONGEST_NS: u64 = 20_000_000;
 
+/// Turns after which a thread that waits counts as one that wants a core.
+const COUNTED_AFTER: u32 = 8;
+
 /// What a thread does before its next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -49,32 +52,29 @@ impl Staying {
         }
     }
 
-    /// Turns so far.
-    pub fn turns(&self) -> u32 {
-        self.turns
-    }
-
     /// From the next turn on the pace is another.
     pub fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
     }
 
-    pub fn pace(&self) -> Pace {
-        self.pace
-    }
-
     /// Something came: it begins anew, but for the first turns of a wait.
     #[inline]
-    pub fn moved(&mut self, first: u32) {
-        self.turns = self.turns.min(first);
+    pub fn moved(&mut self) {
+        self.turns = self.turns.min(COUNTED_AFTER);
         self.since_ns = None;
     }
 
-    /// A turn in which something came or not.
+    /// A turn in which something came or not. Whether the thread counts as one that wants a core from here on.
     #[inline]
-    pub fn count_turn(&mut self) -> u32 {
+    pub fn count_turn(&mut self) -> bool {
         self.turns = self.turns.saturating_add(1);
-        self.turns
+        self.turns == COUNTED_AFTER
+    }
+
+    /// Whether it has come to count so.
+    #[inline]
+    pub fn is_counted(&self) -> bool {
+        self.turns >= COUNTED_AFTER
     }
 
     /// After a turn in which nothing came. The clock, in nanoseconds, is read if it matters; `wake_ns` is what a wake costs, as far as is known.

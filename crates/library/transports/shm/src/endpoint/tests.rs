@@ -469,19 +469,3 @@ fn a_rank_of_another_host_is_left_to_others() {
         assert!(one.log.lost.is_empty() && one.log.connect.is_empty());
     }
 }
-
-#[test]
-fn a_linked_peer_is_at_work_until_it_says_that_it_waits() {
-    let mut processes = world(3, Options::default());
-    send(&mut processes[0], 1, 5, &[1]).unwrap();
-    let [first, second, ..] = &mut processes[..] else {
-        panic!("three processes");
-    };
-    for waits in [false, true, false] {
-        second.fabric.set_waiting(waits);
-        assert_eq!(first.endpoint.is_at_work(1), !waits);
-    }
-    first.fabric.set_waiting(true);
-    assert!(first.endpoint.is_at_work(1), "what others say is theirs");
-    assert!(!first.endpoint.is_at_work(2), "there is no link to it");
-}

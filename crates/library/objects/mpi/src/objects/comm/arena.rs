@@ -45,6 +45,8 @@ pub(crate) struct SharedArena {
     /// Whether each of them may copy from the others' memory.
     pub copies: bool,
     pub nearness: Nearness,
+    /// How often an operation looks for what another process posts before it waits.
+    pub looks: u32,
     /// Which operations are short, if the communicator's processes are all here.
     pub short: Option<ShortLimits>,
 }
