@@ -9,7 +9,8 @@
 //!    before s, and writes a cell again only when all have entered a step after the one that the cell held: it asks once in a
 //!    ring's length, as it remembers how far the last one was.
 //! 3. Control words and `entered` are written by their rank alone, and releasing; the reader acquires.
-//! 4. Going to sleep is Dekker's protocol: a rank writes `asleep` and counts itself in `sleepers`, then looks once more;
+//! 4. Going to sleep is Dekker's protocol (`sleeping.rs`): a rank counts itself in `sleepers` and says what it waits
+//!    for, then looks once more;
 //!    a rank that publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
 //!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
 //!    own step is older waits for this one. Short operations publish and enter *quietly*, and read `sleepers` behind one fence for all of that, once
@@ -30,6 +31,7 @@
 
 #[cfg(all(test, loom))]
 mod models;
+mod sleeping;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -60,6 +62,9 @@ const OPERATION_SHIFT: u32 = 17;
 const OPERATION_BITS: u32 = 2;
 const MORE: u64 = 1 << (OPERATION_SHIFT - 1);
 
+/// A word that names a step and a rank has room for as many, beside two bits.
+const MOST_RANKS: usize = 1 << (STEP_SHIFT - 2);
+
 /// What is posted beyond the length of a buffer is a mark: so many bytes more.
 const MARKS: usize = u8::MAX as usize;
 
@@ -84,15 +89,16 @@ struct Inline(UnsafeCell<[u8; INLINE_BYTES]>);
 pub struct Place {
     /// Written by the owner, read by all.
     entered: AtomicU64,
-    /// Not 0 while the owner sleeps or is about to. Written by the owner, read by all.
-    asleep: AtomicU32,
+    /// What the owner sleeps for, or is about to (`sleeping.rs`). Written by the owner, and by the one that rings it.
+    awaited: AtomicU64,
     cells: [Cell; CELLS],
 }
 
 /// What belongs to no rank.
 #[repr(C, align(128))]
 pub struct Head {
-    /// How many are asleep.
+    /// At least as many as are asleep and not rung (`sleeping.rs`). Written by sleepers and those that ring them,
+    /// read by all.
     sleepers: AtomicU32,
     /// 0, or a rank that is gone, plus one, or [`APART`].
     broken: AtomicU32,
@@ -214,7 +220,7 @@ impl Board {
     /// written by boards of the same group only.
     #[cfg(not(loom))]
     pub unsafe fn new(base: *mut u8, rank: usize, ranks: usize) -> Board {
-        assert!(rank < ranks);
+        assert!(rank < ranks && ranks <= MOST_RANKS);
         Board {
             head: base.cast(),
             places: base.wrapping_add(size_of::<Head>()).cast(),
@@ -465,28 +471,6 @@ impl Board {
             }
             What::Entered => self.entered(need.rank) >= need.step,
         }
-    }
-
-    /// Before a sleep, after which needs are to be looked at once more (rule 4).
-    pub fn sleeps(&self) {
-        let asleep = &self.place(self.rank).asleep;
-        if asleep.swap(1, Ordering::SeqCst) == 0 {
-            self.head().sleepers.fetch_add(1, Ordering::SeqCst);
-            full_fence();
-        }
-    }
-
-    /// After a sleep, or what may have been one.
-    pub fn wakes(&self) {
-        let asleep = &self.place(self.rank).asleep;
-        if asleep.swap(0, Ordering::SeqCst) != 0 {
-            self.head().sleepers.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Who sleeps, this rank left out.
-    pub fn sleepers(&self) -> impl Iterator<Item = usize> {
-        (0..self.ranks).filter(|&rank| rank != self.rank && latest(&self.place(rank).asleep) != 0)
     }
 
     /// Why the board is given up, if it is.

@@ -4,23 +4,27 @@ use crate::primitive::{Plain, bounded, yield_now};
 use loom::sync::Arc;
 use loom::thread;
 
-/// The memory of two ranks; payload is in words of its own, which loom watches.
+/// The memory of some ranks; payload is in words of its own, which loom watches.
 struct Memory {
     head: Head,
     places: Vec<Place>,
     payload: Vec<Plain>,
-    parkers: [Parker; 2],
+    parkers: Vec<Parker>,
 }
 
 impl Memory {
     fn new() -> Arc<Memory> {
+        Memory::of(2)
+    }
+
+    fn of(ranks: usize) -> Arc<Memory> {
         let cell = |_| Cell {
             control: AtomicU64::new(0),
             inline: Inline(UnsafeCell::new([0; INLINE_BYTES])),
         };
         let place = |_| Place {
             entered: AtomicU64::new(0),
-            asleep: AtomicU32::new(0),
+            awaited: AtomicU64::new(0),
             cells: std::array::from_fn(cell),
         };
         Arc::new(Memory {
@@ -30,9 +34,9 @@ impl Memory {
                 left: AtomicU32::new(0),
                 used: AtomicU32::new(0),
             },
-            places: (0..2).map(place).collect(),
-            payload: (0..2 * CELLS).map(|_| Plain::new(0)).collect(),
-            parkers: [Parker::new(), Parker::new()],
+            places: (0..ranks).map(place).collect(),
+            payload: (0..ranks * CELLS).map(|_| Plain::new(0)).collect(),
+            parkers: (0..ranks).map(|_| Parker::new()).collect(),
         })
     }
 
@@ -41,7 +45,7 @@ impl Memory {
             head: &self.head,
             places: self.places.as_ptr(),
             buffers: std::ptr::null_mut(),
-            ranks: 2,
+            ranks: self.places.len(),
             rank,
             step: AtomicU64::new(0),
             all_entered: AtomicU64::new(0),
@@ -66,11 +70,14 @@ impl Memory {
 
 fn wait(memory: &Memory, board: &Board, need: Need) {
     while !board.is_met(need) {
-        board.sleeps();
+        board.sleeps(need);
         if !board.is_met(need) {
             memory.parkers[board.rank].park(None);
         }
-        board.wakes();
+        if board.wakes() {
+            let others = board.sleepers().rev();
+            others.for_each(|rank| memory.parkers[rank].unpark());
+        }
     }
 }
 
@@ -244,5 +251,36 @@ fn one_is_the_last_to_leave() {
         let mine = leave(&memory, 0);
         yield_now();
         assert!(mine != other.join().unwrap());
+    });
+}
+
+/// One posts, the two others sleep for that: neither is forgotten though one of them rings, too, and each is rung once.
+#[test]
+fn who_is_rung_helps_to_ring() {
+    fn read_once(memory: &Memory, rank: usize) {
+        let (board, what, step) = (memory.board(rank), What::Posted, 1);
+        board.enter();
+        wait(
+            memory,
+            &board,
+            Need {
+                rank: 0,
+                what,
+                step,
+            },
+        );
+        assert_eq!(memory.payload(0, step).read(), step);
+    }
+    bounded(|| {
+        let memory = Memory::of(3);
+        let others = [1, 2].map(|rank| {
+            let memory = memory.clone();
+            thread::spawn(move || read_once(&memory, rank))
+        });
+        post(&memory, &memory.board(0), 1);
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(latest(&memory.head.sleepers), 0);
     });
 }

@@ -144,14 +144,33 @@ fn who_sleeps_is_told_of_and_who_is_gone_is_named_once() {
     let base = memory.as_mut_ptr().cast();
     // SAFETY: the memory is long enough, and outlives the boards.
     let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
-    second.sleeps();
-    second.sleeps();
-    assert!(first.enter_silently().1 && first.publish(1, Piece::NOTHING));
-    assert!(first.sleepers().eq([1]));
-    second.wakes();
-    assert!(!first.enter_silently().1 && first.sleepers().next().is_none());
+    let need = |what, step| Need {
+        rank: 0,
+        what,
+        step,
+    };
+    for what in [What::Entered, What::Posted] {
+        let step = first.step() + 1;
+        second.sleeps(need(what, step));
+        second.sleeps(need(what, step));
+        assert!(first.sleepers_behind() && first.sleepers().next().is_none());
+        assert_eq!(first.enter_silently(), (step, true));
+        first.publish(step, Piece::NOTHING);
+        assert!(first.sleepers().eq([1]), "what it sleeps for is there");
+        assert!(!first.sleepers_behind(), "it is rung once");
+        assert!(!second.wakes(), "nobody else sleeps");
+    }
+    first.sleeps(need(What::Posted, 9));
+    second.sleeps(need(What::Posted, 9));
+    assert!(
+        second.wakes() && first.sleepers_behind(),
+        "the other sleeps"
+    );
+    assert!(!first.wakes() && !first.sleepers_behind());
+    second.sleeps(need(What::Posted, 9));
     assert_eq!(first.broken(), None);
     first.give_up(Broken::Gone(1));
+    assert!(first.sleepers().eq([1]), "nothing comes any more");
     second.give_up(Broken::Apart);
     let gone = Some(Broken::Gone(1));
     assert_eq!((first.broken(), second.broken()), (gone, gone));

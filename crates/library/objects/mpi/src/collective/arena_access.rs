@@ -72,7 +72,7 @@ impl ArenaAccess<'_> {
         let (mut look, mut patience) = (None, Patience::default());
         let met = || board.is_met(need) || board.broken().is_some();
         let sleeps = || {
-            board.sleeps();
+            board.sleeps(need);
             let now = Instant::now();
             if patience.is_over(now) {
                 self.enquire(need);
@@ -94,7 +94,9 @@ impl ArenaAccess<'_> {
         };
         let engine = engine();
         engine.block_on_others(self.comm.lane(), met, sleeps, note);
-        board.wakes();
+        if board.wakes() {
+            self.shared.help_to_wake();
+        }
     }
 }
 

@@ -1,7 +1,14 @@
 //! The policy of waiting in virtual time: barriers of many processes, each with a core, whose waking takes its time. A disturbance is to be over when it is over.
 //!
-//! What is simulated: each process publishes that it has come and rings all that sleep, one after the other; it waits by [`Staying`] until all have come. A
-//! process that was rung is late by a wake. That is how a board's barrier works, and the worst that there is: everybody waits for everybody.
+//! What is simulated: each process publishes that it has come and rings those that sleep for it; those that it wakes
+//! help (`sync/board/sleeping`). It waits by [`Staying`] until all have come. A process that was rung is late by a
+//! wake. That is how a board's barrier works, and the worst that there is: everybody waits for everybody. More
+//! processes than cores: `shared`.
+
+mod shared;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Pace;
 use crate::waiting::{Staying, Step, smoothed};
@@ -30,9 +37,16 @@ impl Draws {
     fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most - least + 1)
     }
+
+    /// The same, as many between a number and its double anywhere.
+    fn scaled(&mut self, least: u64, most: u64) -> u64 {
+        let scales = u64::from((most / least).ilog2());
+        let scale = least << self.below(scales.max(1));
+        self.between(scale, 2 * scale).min(most)
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Disturbance {
     /// One comes late.
     Late,
@@ -56,6 +70,8 @@ struct Job {
     draws: Draws,
     /// What a wake takes, mostly.
     wake_ns: u64,
+    /// The most that a process computes between two barriers.
+    noise_ns: u64,
     /// When each process comes to the next barrier, and what it knows of wakes.
     comes_at: Vec<u64>,
     known_ns: Vec<Option<u64>>,
@@ -67,14 +83,14 @@ impl Job {
     fn new(pace: Pace, seed: u64) -> Job {
         let mut draws = Draws(seed);
         // As many draws of 2 to 4 processes as of 64 to 128; likewise of wakes of 1 to 500 us.
-        let scale = draws.below(6);
-        let processes = draws.between(2 << scale, 4 << scale) as usize;
-        let scale = draws.below(9);
-        let wake_ns = (draws.between(1 << scale, 2 << scale) * US).min(500 * US);
+        let processes = draws.scaled(2, 128) as usize;
+        let wake_ns = draws.scaled(US, 500 * US);
+        let noise_ns = draws.scaled(100, 200 * US);
         Job {
             pace,
             draws,
             wake_ns,
+            noise_ns,
             comes_at: vec![0; processes],
             known_ns: vec![None; processes],
             slow: None,
@@ -112,26 +128,52 @@ impl Job {
         }
     }
 
+    /// A process rings others from `now` on, helped by those that run again: when each of them is done with that.
+    /// Nobody's time but theirs passes.
+    fn ring(&mut self, ringer: usize, now: u64, sleepers: &[usize]) -> BTreeMap<usize, u64> {
+        let mut done = BTreeMap::from([(ringer, now)]);
+        let mut awake = BinaryHeap::from([Reverse((now, ringer))]);
+        for &sleeper in sleepers {
+            let Reverse((from, by)) = awake.pop().expect("the first stays awake");
+            let rung = from + RING;
+            let wakes = rung + self.wake(sleeper);
+            done.extend([(by, rung), (sleeper, wakes)]);
+            awake.extend([Reverse((rung, by)), Reverse((wakes, sleeper))]);
+        }
+        done
+    }
+
+    /// Whom a process waits for that looks at `now`: the first behind it that has not come.
+    fn awaited(&self, process: usize, now: u64) -> Option<usize> {
+        let processes = self.comes_at.len();
+        let mut others = (1..processes).map(|ahead| (process + ahead) % processes);
+        others.find(|&other| self.comes_at[other] > now)
+    }
+
     /// All go through a barrier: when the last has left it.
     fn barrier(&mut self) -> u64 {
         let mut order: Vec<usize> = (0..self.comes_at.len()).collect();
         order.sort_unstable_by_key(|&process| self.comes_at[process]);
-        // Those that have come, and since when each is awake.
-        let mut waiting: Vec<(usize, u64)> = Vec::new();
-        let mut all_are_there = 0;
+        let all_are_there = order.last().map_or(0, |&last| self.comes_at[last]);
+        // Since when each that has come is awake, and when it falls asleep, if that is before all have come.
+        let mut waiting: BTreeMap<usize, (u64, Option<u64>)> = BTreeMap::new();
         for &process in &order {
-            let mut now = self.comes_at[process];
-            all_are_there = now;
-            for (sleeper, since) in &mut waiting {
-                if *since <= now && self.sleeps_at(*sleeper, *since, now).is_some() {
-                    now += RING;
-                    *since = now + self.wake(*sleeper);
-                }
+            let now = self.comes_at[process];
+            let is_rung = |(sleeper, asleep): (usize, Option<u64>)| {
+                let from = asleep.filter(|&from| from <= now)?;
+                (self.awaited(sleeper, from) == Some(process)).then_some(sleeper)
+            };
+            let asleep = waiting
+                .iter()
+                .map(|(&sleeper, &(_, asleep))| (sleeper, asleep));
+            let rung: Vec<usize> = asleep.filter_map(is_rung).collect();
+            for (process, since) in self.ring(process, now, &rung) {
+                let asleep = self.sleeps_at(process, since, all_are_there);
+                waiting.insert(process, (since, asleep));
             }
-            waiting.push((process, now));
         }
-        for (process, since) in waiting {
-            let noise = self.draws.below(100);
+        for (process, (since, _)) in waiting {
+            let noise = self.draws.below(self.noise_ns);
             self.comes_at[process] = since.max(all_are_there) + SEEN + noise;
         }
         self.comes_at.iter().copied().max().unwrap_or(0)
@@ -203,4 +245,21 @@ fn turns_alone_do_not_end_a_storm() {
 #[ignore = "minutes; run in release"]
 fn no_disturbance_of_many_goes_on() {
     assert_eq!(storms(Pace::ALONE, 100_000), 0);
+    assert_eq!(shared::storms(Pace::SHARED, 100_000), 0);
+}
+
+/// The last of 64 that sleep for one is awake no later than if that one rang all, and much sooner where a wake takes
+/// no longer than some rings.
+#[test]
+fn those_that_wake_help_to_ring() {
+    let sleepers: Vec<usize> = (1..64).collect();
+    for (wake_ns, gain) in [(2 * US, 4), (10 * US, 2), (50 * US, 1), (500 * US, 1)] {
+        let mut job = Job::new(Pace::ALONE, wake_ns);
+        job.comes_at = vec![0; 64];
+        job.known_ns = vec![None; 64];
+        job.wake_ns = wake_ns;
+        let last = *job.ring(0, 0, &sleepers).values().max().unwrap();
+        let alone = 63 * RING + 3 * wake_ns;
+        assert!(last * gain <= alone, "{last} ns, {alone} by one alone");
+    }
 }

@@ -102,10 +102,17 @@ impl SharedArena {
         self.wake();
     }
 
-    /// Wakes the ranks that sleep.
+    /// Wakes the ranks that sleep and have what they sleep for.
     #[cold]
     pub fn wake(&self) {
         let sleepers = self.board.sleepers();
+        sleepers.for_each(|rank| self.processes[rank].wake());
+    }
+
+    /// The same, for a rank that was woken so.
+    #[cold]
+    pub fn help_to_wake(&self) {
+        let sleepers = self.board.sleepers().rev();
         sleepers.for_each(|rank| self.processes[rank].wake());
     }
 

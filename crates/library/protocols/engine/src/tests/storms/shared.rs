@@ -1,0 +1,206 @@
+//! The same for more processes than cores: a process that waits makes way at once, and others run meanwhile.
+//!
+//! Cores take in turn whoever is ready. A process that waits looks, and yields or sleeps as [`Staying`] says; one
+//! that comes rings those that sleep for it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{BEFORE, BEHIND, DISTURBANCES, Disturbance, Draws, RING, US};
+use crate::Pace;
+use crate::waiting::{Staying, Step};
+
+/// Nanoseconds of a look, and of a switch to another process.
+const LOOK: u64 = 100;
+const SWITCH: u64 = 1500;
+
+struct Process {
+    /// The barrier that it has come to last, and how many it has left.
+    came: usize,
+    left: usize,
+    /// Whether it has computed what it does before the next one.
+    is_done: bool,
+    staying: Staying,
+    asleep_for: Option<usize>,
+}
+
+struct Cores {
+    pace: Pace,
+    draws: Draws,
+    wake_ns: u64,
+    noise_ns: u64,
+    what: Disturbance,
+    victim: usize,
+    late_ns: u64,
+    processes: Vec<Process>,
+    /// When each core is free, and who is ready since when.
+    free: BinaryHeap<Reverse<u64>>,
+    ready: BinaryHeap<Reverse<(u64, usize)>>,
+    /// When the last left each barrier.
+    left_at: Vec<u64>,
+}
+
+impl Cores {
+    fn new(pace: Pace, seed: u64) -> Cores {
+        let mut draws = Draws(seed);
+        let cores = draws.between(1, 8);
+        let processes = cores + draws.between(1, 3 * cores);
+        let process = |_| Process {
+            came: 0,
+            left: 0,
+            is_done: false,
+            staying: Staying::new(pace),
+            asleep_for: None,
+        };
+        Cores {
+            pace,
+            wake_ns: draws.scaled(US, 500 * US),
+            noise_ns: draws.scaled(100, 200 * US),
+            what: DISTURBANCES[seed as usize % DISTURBANCES.len()],
+            victim: draws.below(processes) as usize,
+            late_ns: draws.between(20, 30_000) * US,
+            processes: (0..processes).map(process).collect(),
+            free: (0..cores).map(|_| Reverse(0)).collect(),
+            ready: (0..processes as usize)
+                .map(|process| Reverse((0, process)))
+                .collect(),
+            left_at: vec![0; BEFORE + BEHIND + 1],
+            draws,
+        }
+    }
+
+    /// What a process does between two barriers.
+    fn work(&mut self, process: usize, barrier: usize) -> u64 {
+        let is_late = match self.what {
+            Disturbance::Burst => (BEFORE - 5..BEFORE).contains(&barrier),
+            _ => barrier == BEFORE - 1,
+        };
+        let noise = self.draws.below(self.noise_ns);
+        if is_late && process == self.victim {
+            noise + self.late_ns
+        } else {
+            noise
+        }
+    }
+
+    /// It takes twenty times as long for one, behind the disturbance.
+    fn wake(&mut self, process: usize) -> u64 {
+        let usual = self.draws.between(self.wake_ns / 2, self.wake_ns * 3 / 2);
+        let is_slow = process == (self.victim + 1) % self.processes.len();
+        match self.what {
+            Disturbance::SlowWake if is_slow && self.processes[process].left == BEFORE - 1 => {
+                20 * usual
+            }
+            _ => usual,
+        }
+    }
+
+    fn comes(&mut self, process: usize, mut now: u64) -> u64 {
+        self.processes[process].came += 1;
+        for sleeper in 0..self.processes.len() {
+            if self.processes[sleeper].asleep_for == Some(process) {
+                self.processes[sleeper].asleep_for = None;
+                now += RING;
+                let wakes = now + self.wake(sleeper);
+                self.ready.push(Reverse((wakes, sleeper)));
+            }
+        }
+        now
+    }
+
+    /// A process has a core from `now` on. Until when.
+    fn run(&mut self, process: usize, mut now: u64) -> u64 {
+        loop {
+            let Process {
+                came,
+                left,
+                is_done,
+                ..
+            } = self.processes[process];
+            if came == left && !is_done {
+                self.processes[process].is_done = true;
+                now += self.work(process, left);
+                self.ready.push(Reverse((now, process)));
+                return now;
+            }
+            if came == left {
+                self.processes[process].is_done = false;
+                now = self.comes(process, now);
+                self.processes[process].staying = Staying::new(self.pace);
+                continue;
+            }
+            now += LOOK;
+            let Some(missing) = self.processes.iter().position(|other| other.came < came) else {
+                self.processes[process].left = came;
+                self.left_at[came - 1] = self.left_at[came - 1].max(now);
+                if came == self.left_at.len() {
+                    return now;
+                }
+                continue;
+            };
+            let staying = &mut self.processes[process].staying;
+            staying.count_turn();
+            match staying.step(|| now, || None) {
+                Step::Spin => {}
+                Step::Yield => {
+                    self.ready.push(Reverse((now, process)));
+                    return now + SWITCH;
+                }
+                Step::Sleep => {
+                    self.processes[process].asleep_for = Some(missing);
+                    return now + SWITCH;
+                }
+            }
+        }
+    }
+
+    /// The time of a barrier before the disturbance, and of the tenth behind it.
+    fn before_and_behind(mut self) -> (u64, u64) {
+        let mut is_to_lose = self.what == Disturbance::Preempted;
+        while let Some(Reverse((ready, process))) = self.ready.pop() {
+            let Reverse(free) = self.free.pop().expect("there is a core");
+            let mut end = self.run(process, free.max(ready));
+            if is_to_lose && self.processes[process].left == BEFORE {
+                is_to_lose = false;
+                end += self.late_ns;
+            }
+            self.free.push(Reverse(end));
+        }
+        let quiet = &self.left_at[..BEFORE - 6];
+        let mut before: Vec<u64> = quiet.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        before.sort_unstable();
+        let last = self.left_at.len() - 1;
+        (
+            before[before.len() / 2],
+            self.left_at[last] - self.left_at[last - 1],
+        )
+    }
+}
+
+pub(super) fn storms(pace: Pace, seeds: u64) -> u64 {
+    let goes_on = |&seed: &u64| {
+        let (before, behind) = Cores::new(pace, seed).before_and_behind();
+        behind > 2 * before
+    };
+    (0..seeds).filter(goes_on).count() as u64
+}
+
+#[test]
+fn a_disturbance_is_over_where_processes_share_cores() {
+    assert_eq!(storms(Pace::SHARED, 60), 0);
+}
+
+/// Twenty yields take less than many a wake.
+#[test]
+fn too_few_yields_do_not_end_a_storm() {
+    let yields = 20;
+    assert!(
+        storms(
+            Pace {
+                yields,
+                ..Pace::SHARED
+            },
+            600
+        ) > 5
+    );
+}
