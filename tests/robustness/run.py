@@ -16,6 +16,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import checkers
 import containers
+import hostile
 import interoperation
 import kill
 import kills
@@ -63,7 +64,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, checkers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, hostile, checkers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

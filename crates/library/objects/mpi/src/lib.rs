@@ -11,6 +11,8 @@ pub mod handle;
 
 pub mod error;
 
+mod told;
+
 pub mod process;
 
 pub mod objects;
@@ -28,6 +30,9 @@ pub mod file;
 pub mod tool;
 
 pub mod lifetime;
+
+#[cfg(fuzzing)]
+pub mod fuzzed;
 
 pub use constants::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, UNDEFINED};
 pub use error::{Class, Error, Result};

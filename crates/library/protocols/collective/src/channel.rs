@@ -201,7 +201,12 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         self.tag
     }
 
-    pub(crate) fn rank(&self) -> usize {
+    /// The messages that the operation runs on.
+    pub fn peers(&self) -> &'a P {
+        self.peers
+    }
+
+    pub fn rank(&self) -> usize {
         self.rank
     }
 

@@ -101,17 +101,18 @@ fn agreed(sharers: &Sharers<'_>) -> Option<Box<SharedArena>> {
     // A process whose agreement failed takes part in the other, so that it fails for all.
     let peers = Peers::on_host(comm, members, *position);
     let offset = lent.as_ref().map_or(-1, |(offset, _)| *offset as i64);
-    let offset = largest(&peers, tags[0], [offset, 0]);
-    let offset = offset
-        .ok()
-        .and_then(|[offset, _]| u64::try_from(offset).ok());
+    let offset = largest(&peers, tags[0], [offset], |_| Ok(()));
+    let offset = offset.ok().and_then(|[offset]| u64::try_from(offset).ok());
     let shared = offset.filter(|_| fits).and_then(|offset| {
         let mapping = lent.map(|(_, mapping)| mapping);
         mapped(sharers, mapping, offset, bytes)
     });
     let own = shared.as_ref();
     let wants = [own.is_none(), own.is_none_or(|shared| !shared.copies)];
-    let found = largest(&peers, tags[1], wants.map(i64::from));
+    let found = largest(&peers, tags[1], wants.map(i64::from), |mut wants| {
+        wants.flag("wish")?;
+        wants.flag("wish").map(drop)
+    });
     // Where a process died, some may have agreed and others not know it. What they then use, the board itself says. Who
     // could not map it knows that no process agreed.
     let wanted = matches!(found, Ok([0, _]));

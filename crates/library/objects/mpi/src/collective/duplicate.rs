@@ -13,11 +13,13 @@ use crate::error::Result;
 use crate::handle::{CommId, InfoId};
 use crate::messages::lingering::linger;
 use crate::objects::comm::lanes::LaneSelection;
+use crate::objects::comm::numbers::agreement::check_round;
 use crate::objects::comm::numbers::{UNAGREED, contexts};
 use crate::objects::comm::{Comm, hints, register};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
 use crate::objects::types::TypeId;
+use crate::told::Check;
 
 /// A communicator whose processes agree on its numbers. Without a handle it is given up when they have.
 pub struct Duplicate {
@@ -103,7 +105,7 @@ impl Plan for Duplicate {
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
             .numbered(channel.size() == 1, async |words| {
-                boxed(|| largest_over(channel, words)).await
+                boxed(|| largest_over(channel, words, LaneSelection::check)).await
             })
             .await?;
         self.agreed(number, None, selection);
@@ -113,11 +115,11 @@ impl Plan for Duplicate {
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
             .numbered(false, async |words| {
-                boxed(|| largest_of_both(sides, words)).await
+                boxed(|| largest_of_both(sides, words, LaneSelection::check)).await
             })
             .await?;
         let local = number_over(sides.local.size() == 1, async |pair| {
-            boxed(|| largest_over(&sides.local, pair)).await
+            boxed(|| largest_over(&sides.local, pair, check_round)).await
         })
         .await;
         let local = local.inspect_err(|_| contexts().release(number))?;
@@ -146,6 +148,7 @@ async fn number_over(
 async fn largest_of_both<const N: usize>(
     sides: &Sides<'_, Peers<'_>>,
     words: [i64; N],
+    check: Check,
 ) -> Result<[i64; N]> {
     let predefined = Predefined::Int64;
     let datatype = Datatype::from(predefined);
@@ -156,6 +159,10 @@ async fn largest_of_both<const N: usize>(
     let reduction =
         unsafe { weft_collective::Reduction::new(&op, &datatype, N, Some(input), output)? };
     inter::allreduce(sides, reduction).await?;
-    let own = largest_over(&sides.local, words).await?;
+    let (local, remote) = (sides.local.peers(), sides.remote.peers());
+    let own = largest_over(&sides.local, words, check).await;
+    let own = own.inspect_err(|error| remote.disconnect(error))?;
+    let theirs = remote.checked(theirs, check);
+    let theirs = theirs.inspect_err(|error| local.disconnect(error))?;
     Ok(std::array::from_fn(|place| own[place].max(theirs[place])))
 }

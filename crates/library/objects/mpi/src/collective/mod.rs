@@ -4,6 +4,7 @@
 //! Each function here checks the arguments of one operation and gives a [`Call`], which can be run in the call that made
 //! it, begun (the nonblocking form), or prepared for being started again and again (the persistent form).
 
+mod agreement;
 mod all;
 mod arena;
 mod arena_access;
@@ -13,6 +14,7 @@ mod call;
 mod duplicate;
 mod enquiries;
 mod linear;
+pub(crate) mod lists;
 mod neighbor;
 mod peers;
 mod reduce;
@@ -21,6 +23,9 @@ mod rooted;
 mod short;
 mod void;
 
+pub(crate) use agreement::{
+    Elsewhere, agree, agree_over, check_verdict, exchange, exchange_last, print_of, settled,
+};
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use arguments::Reduce;
 pub use blocks::{Types, Vectors};
@@ -37,7 +42,7 @@ pub use reduce::{
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
 pub(crate) use peers::{
-    Peers, drive, gather_words, gather_words_over, largest, largest_over, synchronize,
+    Peers, gather_words, gather_words_over, largest, largest_over, synchronize,
 };
 
 use weft_collective::Blocks;

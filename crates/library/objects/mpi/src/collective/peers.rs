@@ -13,7 +13,7 @@ use weft_memory::Memory;
 
 use super::arena_access::ArenaAccess;
 use super::enquiries;
-use crate::error::{Error, Result};
+use crate::error::{Class, Error, Result};
 use crate::messages::completion;
 use crate::messages::operation::Awaited;
 use crate::messages::start::{start_failure, start_receive, start_send};
@@ -24,7 +24,8 @@ use crate::objects::op::Operator;
 use crate::objects::request::Request;
 use crate::objects::types::TypeId;
 use crate::process::engine::engine;
-use crate::process::job::oversubscribed;
+use crate::process::job::{self, oversubscribed};
+use crate::told::{Check, Reader, Teller};
 
 /// The processes of a collective operation: a communicator's, or some of them. Of an inter-communicator, the remote
 /// ones; this process's rank is that in its own group.
@@ -93,6 +94,14 @@ impl<'a> Peers<'a> {
         }
     }
 
+    /// One process of a communicator, in messages that nothing else has the traffic of.
+    pub(crate) fn one(comm: &'a Comm, traffic: Traffic, member: &'a u32) -> Peers<'a> {
+        Peers {
+            traffic,
+            ..Peers::on_host(comm, std::slice::from_ref(member), 0)
+        }
+    }
+
     /// Those of a communicator's processes that are on this host, this one at `position`, in an operation that all of the
     /// communicator know of.
     pub(super) fn on_host(comm: &'a Comm, members: &'a [u32], position: usize) -> Peers<'a> {
@@ -133,6 +142,38 @@ impl<'a> Peers<'a> {
         self.members.map_or(rank as u32, |members| members[rank])
     }
 
+    /// Who tells what all have told together: the other one, of two.
+    pub(super) fn teller(&self) -> Teller {
+        match self.size {
+            2 => Teller::Rank(1 - self.rank),
+            _ => Teller::Anybody,
+        }
+    }
+
+    /// Ends the connections to all the others, where this process was told nonsense and they may not have been: they
+    /// go on, and would wait for it. Any other error all have.
+    #[cold]
+    pub(crate) fn disconnect(&self, error: &Error) {
+        if !error.is_nonsense {
+            return;
+        }
+        let others = (0..self.size).map(|rank| self.comm.peer(self.peer(rank)));
+        for other in others.filter(|&other| other != job::rank()) {
+            engine().end_peer(
+                self.comm.lane(),
+                other,
+                &format!("is in a call in which {error}"),
+            );
+        }
+    }
+
+    /// What all have told together, if it is right.
+    pub(super) fn checked<const N: usize>(&self, told: [i64; N], check: Check) -> Result<[i64; N]> {
+        let checked = check(Reader::new(self.teller(), &told));
+        checked.inspect_err(|error| self.disconnect(error))?;
+        Ok(told)
+    }
+
     /// Whether a request is pending. If so, the one that waits learns of it.
     fn is_pending(&self, id: RequestId) -> bool {
         let engine = engine();
@@ -147,6 +188,18 @@ impl<'a> Peers<'a> {
                 is_pending
             }
         }
+    }
+
+    /// Whether the operation is the library's own, for which all processes ask for the same.
+    fn is_of_library(&self) -> bool {
+        self.tag == NO_TAG && !matches!(self.waiting, Waiting::Tagged { .. })
+    }
+
+    #[cold]
+    fn told_too_much(&self) -> Error {
+        let error = self.teller().lied("told more words than it was asked for");
+        self.disconnect(&error);
+        error
     }
 
     /// A message does not come, as the processes' lengths differ.
@@ -224,6 +277,9 @@ impl PointToPoint for Peers<'_> {
         Some(finished.and_then(|status| match status.check() {
             Ok(()) => Ok(status.bytes as usize),
             Err(_) if status.is_apart() => Err(self.part()),
+            Err(error) if error.class == Class::Truncate && self.is_of_library() => {
+                Err(self.told_too_much())
+            }
             Err(error) => Err(error),
         }))
     }
@@ -255,16 +311,6 @@ impl PointToPoint for Peers<'_> {
     }
 }
 
-/// Drives an operation of the library's own to its end, waiting as the engine waits.
-pub(crate) fn drive<'p, F>(peers: &Peers<'p>, tag: u32, operation: F) -> Result<()>
-where
-    F: AsyncFnOnce(&Channel<'_, Peers<'p>>) -> Result<()>,
-{
-    let outcome = Outcome::default();
-    let channel = Channel::new(peers, tag, &outcome);
-    run_blocking(boxed(|| operation(&channel)), || peers.wait())
-}
-
 /// An operation that does not lie on the stack, on which it is made and then is not: what makes communicators and
 /// windows is called from deep within, and a thread's stack may be small.
 #[inline(never)]
@@ -275,21 +321,24 @@ pub(crate) fn boxed<'f, F: Future + 'f>(make: impl FnOnce() -> F) -> Boxed<'f, F
 /// What [`boxed`] has made.
 pub(crate) type Boxed<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
 
-/// The element-wise maximum of some numbers over some processes.
+/// The element-wise maximum of some numbers over some processes, which has to be such as `check` finds right.
 pub(crate) fn largest<const N: usize>(
     peers: &Peers<'_>,
     tag: u32,
     words: [i64; N],
+    check: Check,
 ) -> Result<[i64; N]> {
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
-    run_blocking(boxed(|| largest_over(&channel, words)), || peers.wait())
+    let largest = boxed(|| largest_over(&channel, words, check));
+    run_blocking(largest, || peers.wait())
 }
 
 /// The same, in an operation.
 pub(crate) async fn largest_over<const N: usize>(
     channel: &Channel<'_, Peers<'_>>,
     words: [i64; N],
+    check: Check,
 ) -> Result<[i64; N]> {
     let predefined = Predefined::Int64;
     let datatype = Datatype::from(predefined);
@@ -299,7 +348,7 @@ pub(crate) async fn largest_over<const N: usize>(
     // SAFETY: `result` holds N elements of the type and outlives the operation.
     let reduction = unsafe { Reduction::new(&op, &datatype, N, None, output)? };
     weft_collective::allreduce(channel, reduction).await?;
-    Ok(result)
+    channel.peers().checked(result, check)
 }
 
 /// Everyone's `mine`, in rank order.
@@ -319,6 +368,8 @@ pub(crate) async fn gather_words_over<const N: usize>(
     let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), N, all.len())?;
     let memory = Memory::contiguous(mine.as_ptr().cast_mut().cast(), N * 8);
     weft_collective::allgather(channel, Some(memory), &blocks).await?;
+    // It may have come back by others.
+    all[channel.rank()] = mine;
     Ok(all)
 }
 

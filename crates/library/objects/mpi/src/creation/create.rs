@@ -1,11 +1,12 @@
 //! Making communicators (MPI-5.0 §7.4.2).
 
-use crate::collective::{Peers, gather_words, largest};
+use crate::collective::{Peers, agree, gather_words, largest};
 use crate::creation::intercomm;
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, GroupId, InfoId};
 use crate::objects::comm::hints::{self, Hints};
 use crate::objects::comm::lanes::LaneSelection;
+use crate::objects::comm::numbers::agreement::check_round;
 use crate::objects::comm::numbers::contexts;
 use crate::objects::comm::{Comm, register};
 use crate::objects::group::Group;
@@ -15,14 +16,14 @@ use crate::process::job;
 pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     let peers = Peers::all(comm);
     contexts().agree(comm.size() == 1, |pair| {
-        largest(&peers, comm.next_operation(), pair)
+        largest(&peers, comm.next_operation(), pair, check_round)
     })
 }
 
 /// The same, and how that communicator's messages select their lanes.
 pub(crate) fn agreed(comm: &Comm, promised: LaneSelection) -> Result<(u32, LaneSelection)> {
     let peers = Peers::all(comm);
-    let largest = |words| largest(&peers, comm.next_operation(), words);
+    let largest = |words| largest(&peers, comm.next_operation(), words, LaneSelection::check);
     promised.agree(contexts(), comm.size() == 1, largest)
 }
 
@@ -112,9 +113,9 @@ pub(crate) fn split_with(
 }
 
 fn split_intra(comm: &Comm, color: i64, key: i32, promised: LaneSelection) -> Result<Option<Comm>> {
+    let all = gather_words(comm, [color, i64::from(key)])?;
+    agree(comm, &all, Ok(()))?;
     let (number, selection) = agreed(comm, promised)?;
-    let all = gather_words(comm, [color, i64::from(key)]);
-    let all = all.inspect_err(|_| contexts().release(number))?;
     if color < 0 {
         contexts().release(number);
         return Ok(None);
@@ -183,6 +184,8 @@ pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<Com
         return Ok(None);
     };
     let peers = Peers::some(&comm, &members, rank as usize);
-    let number = contexts().agree(group.size() == 1, |pair| largest(&peers, tag as u32, pair))?;
+    let number = contexts().agree(group.size() == 1, |pair| {
+        largest(&peers, tag as u32, pair, check_round)
+    })?;
     derived(&comm, number, (*group).clone()).map(Some)
 }

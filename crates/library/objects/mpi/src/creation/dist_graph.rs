@@ -1,9 +1,11 @@
 //! Making a graph of which every process knows its own edges (MPI-5.0 §8.5.4).
 
 use super::exchange;
+use crate::collective::agree;
 use crate::error::{Class, Result, argument};
 use crate::objects::comm::Comm;
 use crate::objects::topology::{DistGraph, Side};
+use crate::told::{Reader, Teller};
 
 /// What a process gives to `MPI_Dist_graph_create_adjacent`: its own edges.
 #[derive(Clone, Copy, Debug)]
@@ -74,28 +76,34 @@ pub(super) fn gathered(comm: &Comm, edges: Edges<'_>) -> Result<DistGraph> {
     check_ranks(comm, "sources", edges.sources)?;
     check_ranks(comm, "destinations", edges.destinations)?;
     check_weights("weights", edges.weights)?;
-    let received = exchange::words(comm, &edges.for_each_rank(comm.size()))?;
     let weighted = edges.weights.is_some();
+    let received = exchange::words(comm, &edges.for_each_rank(comm.size()));
+    let graph = received.and_then(|words| graph_of(&words, weighted, comm.size() as usize));
+    // Whoever was told nonsense says so to those that were not.
+    agree::<0, _>(comm, &[], graph)
+}
+
+/// The graph of what each rank told, of `size` of them.
+fn graph_of(told: &[Vec<i64>], weighted: bool, size: usize) -> Result<DistGraph> {
     let side = || Side {
         ranks: Vec::new(),
         weights: weighted.then(Vec::new),
     };
     let (mut incoming, mut outgoing) = (side(), side());
-    for words in &received {
-        let [other_weighted, edges @ ..] = &words[..] else {
-            unreachable!("every process says whether it has weights")
-        };
-        if (*other_weighted > 0) != weighted {
+    for (teller, words) in told.iter().enumerate() {
+        let mut words = Reader::new(Teller::Rank(teller), words);
+        if (words.index(2, "weighting of edges")? > 0) != weighted {
             let what = "MPI_UNWEIGHTED is for all processes or none";
             return Err(argument(Class::Arg, "weights", what));
         }
-        for &[is_out, rank, weight] in edges.as_chunks().0 {
-            let side = if is_out > 0 {
-                &mut outgoing
-            } else {
-                &mut incoming
+        while !words.is_at_end() {
+            let side = match words.index(2, "direction of an edge")? {
+                0 => &mut incoming,
+                _ => &mut outgoing,
             };
-            side.push(rank, weight);
+            let rank = words.index(size, "rank")?;
+            let weight = words.within(0..=i64::from(i32::MAX), "weight of an edge")?;
+            side.push(rank as i64, weight);
         }
     }
     Ok(DistGraph::new(incoming, outgoing))
@@ -116,5 +124,43 @@ impl Edges<'_> {
             }
         }
         words
+    }
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    const SIZE: usize = 5;
+    let told: Vec<Vec<i64>> = words.chunks(7).map(<[i64]>::to_vec).collect();
+    if let Ok(graph) = graph_of(&told, words.len() % 2 == 0, SIZE) {
+        let sides = [graph.incoming(), graph.outgoing()];
+        let ranks = sides.iter().flat_map(|side| &side.ranks);
+        ranks.for_each(|&rank| assert!((0..SIZE as i32).contains(&rank)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_between_ranks() {
+        let told = [vec![1, 1, 2, 7], vec![1, 0, 0, 9]];
+        let graph = graph_of(&told, true, 3).unwrap();
+        assert_eq!(graph.outgoing().ranks, [2]);
+        assert_eq!(graph.incoming().ranks, [0]);
+        let lies: [&[i64]; 8] = [
+            &[],
+            &[2],
+            &[1, 2, 0, 0],
+            &[1, 1, 3, 0],
+            &[1, 1, -1, 0],
+            &[1, 1, 1 << 60, 0],
+            &[1, 1, 0, 1 << 31],
+            &[1, 1, 0],
+        ];
+        for lie in lies {
+            let error = graph_of(&[vec![1], lie.to_vec()], true, 3).unwrap_err();
+            assert!(error.to_string().starts_with("rank 1 told "), "{error}");
+        }
     }
 }

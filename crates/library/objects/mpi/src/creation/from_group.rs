@@ -72,6 +72,8 @@ struct AgreementTag {
     mark: i64,
 }
 
+const MARK: &str = "mark of a string tag";
+
 impl AgreementTag {
     /// FNV-1a of the string tag.
     fn new(string_tag: &[u8]) -> AgreementTag {
@@ -92,13 +94,17 @@ impl AgreementTag {
             .ok_or_else(|| argument(Class::Group, "group", "this process is not in it"))?;
         let members: Vec<u32> = group.peers().collect();
         let peers = Peers::some(whole_job(), &members, rank as usize);
-        let [most, least] = largest(&peers, self.tag, [self.mark, -self.mark])?;
+        let marks = [self.mark, -self.mark];
+        let [most, least] = largest(&peers, self.tag, marks, |mut marks| {
+            marks.length(MARK)?;
+            marks.within(-i64::MAX..=0, MARK).map(drop)
+        })?;
         if most != -least {
             let what = "not the same on all processes of the group";
             return Err(argument(Class::Arg, "stringtag", what));
         }
         let agreed = promised.agree(contexts(), group.size() == 1, |words| {
-            largest(&peers, self.tag, words)
+            largest(&peers, self.tag, words, LaneSelection::check)
         });
         let (number, selection) = agreed?;
         let comm = Comm::new(number, rank, group.clone(), c"");
@@ -162,7 +168,9 @@ where
         Ok(Some(_)) => 0,
     };
     let peers = Peers::all(local);
-    let [found, _] = largest(&peers, local.next_operation(), [found, 0])?;
+    let [found] = largest(&peers, local.next_operation(), [found], |mut found| {
+        found.index(3, "outcome of a search").map(drop)
+    })?;
     let remote = remote?;
     match found {
         0 => {}

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::ffi::CStr;
 
 use crate::creation::create::split_with;
-use crate::creation::intercomm::gather_words_of_both;
+use crate::creation::intercomm::agree_both;
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, InfoId};
-use crate::objects::comm::{Comm, hints};
+use crate::objects::comm::hints;
 use crate::objects::hardware::{self, Location, Resource};
 use crate::objects::{info, session};
 use crate::process::job::{host, job, rank};
@@ -151,8 +151,13 @@ pub fn split_type(
     let hints = hints::from_info(info)?;
     let own = SplitChoice::new(by, info)?;
     let shared = crate::objects::comm::share(comm)?;
-    let choices = choices(&shared, own)?;
-    let Some(level) = level(&choices)? else {
+    let (_, (choices, level)) = agree_both(&shared, own.words(), |told| {
+        let choices = told.iter().copied().map(SplitChoice::of_words);
+        let choices: Vec<SplitChoice> = choices.collect();
+        let level = level(&choices)?;
+        Ok((choices, level))
+    })?;
+    let Some(level) = level else {
         return Ok(None);
     };
     let made = split_with(comm, part(&choices, own, level), key, hints)?;
@@ -173,11 +178,6 @@ fn part(choices: &[SplitChoice], own: SplitChoice, level: usize) -> Option<i32> 
     }
     let colors: BTreeSet<i64> = choices.iter().map(|choice| choice.colors[level]).collect();
     Some(colors.range(0..color).count() as i32)
-}
-
-fn choices(comm: &Comm, own: SplitChoice) -> Result<Vec<SplitChoice>> {
-    let all = gather_words_of_both(comm, own.words())?;
-    Ok(all.into_iter().map(SplitChoice::of_words).collect())
 }
 
 #[cfg(test)]

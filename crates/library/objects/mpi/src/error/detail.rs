@@ -35,6 +35,8 @@ pub struct Detail {
     code: Option<i32>,
     /// What the error is about where the call itself names no object: a request's communicator.
     pub object: Object,
+    /// Another process told something that no right one tells (`told`).
+    pub is_nonsense: bool,
     /// Which of the call's buffers with count and datatype it is about: what their names begin with.
     pub buffer: Option<&'static str>,
 }
@@ -58,8 +60,15 @@ impl Error {
             message: message.into(),
             code: None,
             object: Object::None,
+            is_nonsense: false,
             buffer: None,
         }))
+    }
+
+    /// The same, as another process told nonsense.
+    pub(crate) fn of_nonsense(mut self) -> Error {
+        self.0.is_nonsense = true;
+        self
     }
 
     /// The same, with the code that a function of the program's returned.

@@ -6,8 +6,9 @@ use weft_file::{Domains, GAP_BYTES, View};
 
 use super::form::Direction;
 use super::hints::{Settings, Switch};
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 use crate::objects::comm::Comm;
+use crate::told::Reader;
 
 /// Aggregators on each host where no hint says how many in all.
 const PER_HOST: usize = 4;
@@ -50,24 +51,19 @@ impl Told {
         ]
     }
 
-    fn of_words(words: &[i64; Told::WORDS]) -> Option<Told> {
-        let range = |start: i64, end: i64| {
-            let range = u64::try_from(start).ok()?..u64::try_from(end).ok()?;
-            (range.start <= range.end).then_some(range)
-        };
-        Some(Told {
-            positions: range(words[0], words[1])?,
-            hull: range(words[2], words[3])?,
-            is_scattered: words[4] != 0,
-            is_near: words[5] != 0,
-            is_in_order: words[6] != 0,
+    fn read(mut words: Reader<'_>) -> Result<Told> {
+        Ok(Told {
+            positions: words.range("range of positions")?,
+            hull: words.range("range of a file")?,
+            is_scattered: words.next("shape of a view")? != 0,
+            is_near: words.next("shape of a view")? != 0,
+            is_in_order: words.next("shape of a view")? != 0,
         })
     }
 
-    /// What all processes told, checked.
+    /// What all processes told.
     pub fn all(words: &[[i64; Told::WORDS]]) -> Result<Vec<Told>> {
-        let told: Option<Vec<Told>> = words.iter().map(Told::of_words).collect();
-        told.ok_or_else(|| Error::new(Class::Intern, "a process tells of an access that is none"))
+        Reader::of_all(words).map(Told::read).collect()
     }
 }
 
@@ -99,17 +95,13 @@ pub(super) fn domains(
     aggregators: usize,
     one_host: bool,
 ) -> Option<Domains> {
-    let switch = match direction {
-        Direction::Read => settings.reading,
-        Direction::Write => settings.writing,
-    };
     let mut hulls: Vec<&Range<u64>> = told
         .iter()
         .map(|told| &told.hull)
         .filter(|hull| !hull.is_empty())
         .collect();
     hulls.sort_by_key(|hull| hull.start);
-    let together = match switch {
+    let together = match settings.of(direction) {
         Switch::Enable => told.len() > 1,
         Switch::Disable => false,
         Switch::Automatic => {

@@ -3,28 +3,27 @@
 
 use super::errors::elsewhere;
 use super::object::File;
-use crate::collective::gather_words;
-use crate::error::{Class, Error, Result, argument};
+use crate::collective::{self, agree, exchange_last};
+use crate::error::{Class, Result, argument};
 use crate::objects::comm::Comm;
 
-/// What all processes tell, by rank, or the error of one of them; this one's own comes first.
-pub(super) fn exchange<const N: usize>(
+/// What `find` finds in what all processes tell, by rank, once all found something in the same words; or the error of
+/// one of them; this one's own comes first.
+pub(super) fn exchange<const N: usize, T>(
     comm: &Comm,
     mine: Result<[i64; N]>,
-) -> Result<Vec<[i64; N]>> {
-    settle(comm, mine.as_ref().map(|_| ()).map_err(Error::clone))?;
-    gather_words(comm, mine?)
+    find: impl FnOnce(&[[i64; N]]) -> Result<T>,
+) -> Result<T> {
+    let told = collective::exchange(comm, mine, |other| elsewhere(other.class));
+    // One that has failed, or was told that another one has, goes on to where all learn of it.
+    let found = told.as_ref().map_err(Clone::clone);
+    let found = found.and_then(|told| find(told));
+    agree(comm, told.as_deref().unwrap_or(&[]), found)
 }
 
 /// Whether all processes have done their part.
 pub(super) fn settle(comm: &Comm, mine: Result<()>) -> Result<()> {
-    let class = mine.as_ref().err().map_or(0, |error| error.class as i64);
-    let told = gather_words(comm, [class]);
-    mine?;
-    match told?.into_iter().find(|&[class]| class != 0) {
-        Some([class]) => Err(elsewhere(class)),
-        None => Ok(()),
-    }
+    exchange_last(comm, mine.map(|()| []), |other| elsewhere(other.class)).map(drop)
 }
 
 /// An error unless all processes gave the same; `name` is the argument's.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::access::{Access, Unplaced};
-use super::agreement::settle;
+use super::agreement::{exchange, settle};
 use super::disk::Disk;
 use super::form::{Direction, Place};
+use super::seen::too_far;
 use super::two_phase::carry_out;
 use crate::collective::{Peers, gather_words};
 use crate::error::Result;
@@ -18,6 +19,7 @@ use crate::objects::comm::Traffic;
 use crate::objects::request::{Request, Status};
 use crate::objects::types::Buffer;
 use crate::process::background;
+use crate::told::{Reader, Teller};
 
 /// A collective access as `place` says.
 fn placed(unplaced: Unplaced, place: Place) -> Result<Access> {
@@ -29,21 +31,38 @@ fn placed(unplaced: Unplaced, place: Place) -> Result<Access> {
 
 /// Each process's access comes after those of lower rank, and the shared pointer moves on by all of them (MPI-5.0 §14.4.4).
 fn ordered(unplaced: Unplaced) -> Result<Access> {
-    let comm = &unplaced.file.comm;
-    let told = gather_words(comm, [unplaced.etypes])?;
-    let sum = |words: &[[i64; 1]]| {
-        words
-            .iter()
-            .fold(0i64, |sum, [etypes]| sum.wrapping_add(*etypes))
-    };
-    let advanced = match comm.rank() {
-        0 => unplaced.file.shared.advance(sum(&told)),
+    let file = unplaced.file.clone();
+    let comm = &file.comm;
+    let told = gather_words(comm, [unplaced.etypes]);
+    let found = told.and_then(|told| places(&told, comm.rank() as usize));
+    // A process that found none has the first one learn of it, which says so to all.
+    let advanced = match (comm.rank(), &found) {
+        (_, Err(error)) => Err(error.clone()),
+        (0, Ok([_, all])) => file.shared.advance(*all),
         _ => Ok(0),
     };
-    settle(comm, advanced.as_ref().map(drop).map_err(Clone::clone))?;
-    let [start] = gather_words(comm, [advanced?])?[0];
-    let before = sum(&told[..comm.rank() as usize]);
-    unplaced.at(start.wrapping_add(before))
+    let start = exchange(comm, advanced.map(|start| [start]), |told| {
+        let mut first = Reader::new(Teller::Rank(0), &told[0]);
+        first.length("shared file pointer")
+    })?;
+    let [before, _] = found?;
+    let place = (start as i64).checked_add(before).ok_or_else(too_far);
+    let placed = place.and_then(|place| unplaced.at(place));
+    settle(comm, placed.as_ref().map(drop).map_err(Clone::clone))?;
+    placed
+}
+
+/// The etypes before a rank's, and those of all, where all told how many theirs are.
+fn places(told: &[[i64; 1]], rank: usize) -> Result<[i64; 2]> {
+    let (mut before, mut all) = (0, 0i64);
+    for (other, mut words) in Reader::of_all(told).enumerate() {
+        if other == rank {
+            before = all;
+        }
+        let etypes = words.length("number of etypes")? as i64;
+        all = all.checked_add(etypes).ok_or_else(too_far)?;
+    }
+    Ok([before, all])
 }
 
 /// `MPI_File_read_all`, `MPI_File_write_at_all`, `MPI_File_read_ordered` and their kin.

@@ -39,10 +39,11 @@ pub(super) fn not_opened(path: &Path, error: &io::Error) -> Error {
 
 /// The error that a call has on all processes when another one had it.
 #[cold]
-pub(super) fn elsewhere(class: i64) -> Error {
-    let class = i32::try_from(class).ok().and_then(Class::numbered);
-    let text = "another process of the file's group could not do its part";
-    Error::new(class.unwrap_or(Class::Io), text)
+pub(super) fn elsewhere(class: Class) -> Error {
+    Error::new(
+        class,
+        "another process of the file's group could not do its part",
+    )
 }
 
 /// What the first process does decides who may be the first.

@@ -3,9 +3,11 @@
 
 use std::ffi::{CStr, CString};
 
-use crate::error::Result;
+use super::form::Direction;
+use crate::error::{Error, Result};
 use crate::handle::InfoId;
 use crate::objects::info;
+use crate::told::{Reader, Teller};
 
 /// What a hint's value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,14 @@ fn window_bytes(processes: usize) -> u64 {
 impl Settings {
     pub const WORDS: usize = 5;
 
+    /// Whether accesses of a direction are to go by two phases.
+    pub fn of(&self, direction: Direction) -> Switch {
+        match direction {
+            Direction::Read => self.reading,
+            Direction::Write => self.writing,
+        }
+    }
+
     pub fn words(&self) -> [i64; Settings::WORDS] {
         let aggregators = self.aggregators.map_or(0, |count| count as i64);
         [
@@ -100,24 +110,24 @@ impl Settings {
         ]
     }
 
-    /// From another process's words; what cannot be is as without hints.
-    pub fn of_words(words: [i64; Settings::WORDS]) -> Settings {
-        let positive = |word: i64, otherwise: u64| match word {
-            1..=MOST_BYTES => word as u64,
-            _ => otherwise,
+    /// From the words of the first process.
+    pub fn told(words: [i64; Settings::WORDS]) -> Result<Settings> {
+        let mut words = Reader::new(Teller::Rank(0), &words);
+        let switch = |words: &mut Reader<'_>| {
+            Ok::<_, Error>(match words.index(3, "way of collective access")? {
+                1 => Switch::Enable,
+                2 => Switch::Disable,
+                _ => Switch::Automatic,
+            })
         };
-        let switch = |word: i64| match word {
-            1 => Switch::Enable,
-            2 => Switch::Disable,
-            _ => Switch::Automatic,
-        };
-        Settings {
-            aggregators: usize::try_from(words[0]).ok().filter(|&count| count > 0),
-            window_bytes: positive(words[1], window_bytes(1)),
-            unit_bytes: positive(words[2], UNIT_BYTES),
-            reading: switch(words[3]),
-            writing: switch(words[4]),
-        }
+        let aggregators = words.length("number of aggregators")? as usize;
+        Ok(Settings {
+            aggregators: (aggregators > 0).then_some(aggregators),
+            window_bytes: words.within(1..=MOST_BYTES, "size of a buffer")? as u64,
+            unit_bytes: words.within(1..=MOST_BYTES, "striping unit")? as u64,
+            reading: switch(&mut words)?,
+            writing: switch(&mut words)?,
+        })
     }
 }
 
@@ -241,9 +251,19 @@ fn is_value(kind: Kind, value: &CStr) -> bool {
     }
 }
 
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    for &words in words.as_chunks().0 {
+        if let Ok(settings) = Settings::told(words) {
+            assert_eq!(settings.words(), words);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Class;
 
     fn hints(pairs: &[(&CStr, &str)]) -> Hints {
         let mut hints = Hints::none(2);
@@ -299,8 +319,11 @@ mod tests {
             (settings.reading, settings.writing),
             (Switch::Disable, Switch::Enable)
         );
-        assert_eq!(Settings::of_words(settings.words()), settings);
-        let lie = Settings::of_words([-1, 0, i64::MAX, 9, -9]);
-        assert_eq!(lie, Hints::none(2).settings());
+        assert_eq!(Settings::told(settings.words()).unwrap(), settings);
+        for (place, lie) in [(0, -1), (1, 0), (2, i64::MAX), (3, 9), (4, -9)] {
+            let mut words = settings.words();
+            words[place] = lie;
+            assert_eq!(Settings::told(words).unwrap_err().class, Class::Other);
+        }
     }
 }

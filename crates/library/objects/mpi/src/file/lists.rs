@@ -1,20 +1,17 @@
 //! Views that are long lists, in an access by two phases: each process sends each aggregator the part of its view that lies in that one's
-//! domain, as two messages, of which the first says how long the second is. Other views travel whole, when they are set.
+//! domain. Other views travel whole, when they are set.
 
-use std::future::poll_fn;
 use std::ops::Range;
-use std::task::Poll;
 
-use weft_collective::PointToPoint;
 use weft_file::{Cursor, Domains, View};
-use weft_memory::Memory;
 
 use super::aggregation::Told;
 use super::kept::{Exchanged, Part};
 use super::seen::Seen;
 use crate::collective::Peers;
-use crate::error::{Class, Error, Result};
-use crate::objects::request::Request;
+use crate::collective::lists::Exchange;
+use crate::error::Error;
+use crate::told::Teller;
 
 pub(super) struct Lists<'a, 'p> {
     pub seen: &'a Seen,
@@ -24,26 +21,6 @@ pub(super) struct Lists<'a, 'p> {
     pub domains: &'a Domains,
     pub peers: &'a Peers<'p>,
     pub tag: u32,
-}
-
-/// What goes to one aggregator, or comes from one process.
-#[derive(Default)]
-struct Message {
-    length: [u8; 8],
-    bytes: Vec<u8>,
-}
-
-impl Message {
-    fn new(bytes: Vec<u8>) -> Message {
-        Message {
-            length: (bytes.len() as u64).to_le_bytes(),
-            bytes,
-        }
-    }
-}
-
-fn memory(bytes: &mut [u8]) -> Memory {
-    Memory::contiguous(bytes.as_mut_ptr(), bytes.len())
 }
 
 impl Lists<'_, '_> {
@@ -63,107 +40,56 @@ impl Lists<'_, '_> {
     /// Sends each aggregator its part, if this process's view is a list; receives the others' parts, if this process is an aggregator. Those
     /// parts by rank, none of ranks whose views are no lists; and the first error.
     async fn exchange(&self, rank: usize) -> (Vec<Option<Part>>, Option<Error>) {
-        let mut told: Vec<Option<Part>> = self.told.iter().map(|_| None).collect();
-        let mut outgoing = match self.seen.of_all.is_listed {
+        let packed = match self.seen.of_all.is_listed {
             true => self.packed(),
             false => Vec::new(),
         };
-        let sent = self.send(&mut outgoing);
-        let received = match self.aggregators.contains(&rank) {
-            true => self.receive(&mut told).await,
-            false => Ok(()),
+        let serves = self.aggregators.contains(&rank);
+        let is_listed = |&rank: &usize| serves && self.seen.view_of(rank).is_none();
+        let listed: Vec<usize> = (0..self.told.len()).filter(is_listed).collect();
+        let most = |rank: usize| {
+            let positions = &self.told[rank].positions;
+            let most = View::most_packed_bytes(positions.end - positions.start);
+            usize::try_from(most).unwrap_or(usize::MAX)
         };
-        let sent = self.finish_all(sent).await;
-        (told, received.and(sent).err())
+        let lists = Exchange {
+            out: self
+                .aggregators
+                .iter()
+                .copied()
+                .zip(packed.iter().map(|list| &list[..]))
+                .collect(),
+            from: listed.clone(),
+            most: &most,
+        };
+        let (lists, outcome) = lists.run(self.peers, self.tag).await;
+        let mut failed = outcome.err();
+        let mut parts: Vec<Option<Part>> = self.told.iter().map(|_| None).collect();
+        for (rank, list) in listed
+            .into_iter()
+            .zip(lists)
+            .filter(|(_, list)| !list.is_empty())
+        {
+            parts[rank] = View::unpack(&list);
+            if parts[rank].is_none() {
+                let told = format_args!("{} bytes", list.len());
+                failed.get_or_insert_with(|| Teller::Rank(rank).told(told, "part of a view"));
+            }
+        }
+        (parts, failed)
     }
 
-    /// A message for each aggregator.
-    fn packed(&self) -> Vec<Message> {
+    /// What each aggregator needs.
+    fn packed(&self) -> Vec<Vec<u8>> {
         let (view, positions) = self.part;
         let of = |number: usize| {
             let domain = self.domains.domain(number);
             let there = Cursor::new(view, positions, &domain).take(domain.end);
             match there.is_empty() {
-                true => Message::default(),
-                false => Message::new(view.pack(&there)),
+                true => Vec::new(),
+                false => view.pack(&there),
             }
         };
         (0..self.aggregators.len()).map(of).collect()
     }
-
-    fn send(&self, messages: &mut [Message]) -> Vec<Result<Request>> {
-        let mut sent = Vec::new();
-        for (&aggregator, message) in self.aggregators.iter().zip(messages) {
-            let send = |bytes: &mut [u8]| self.peers.send(aggregator, self.tag, memory(bytes));
-            sent.push(send(&mut message.length));
-            if !message.bytes.is_empty() {
-                sent.push(send(&mut message.bytes));
-            }
-        }
-        sent
-    }
-
-    /// As an aggregator.
-    async fn receive(&self, told: &mut [Option<Part>]) -> Result<()> {
-        let listed = (0..told.len()).filter(|&rank| self.seen.view_of(rank).is_none());
-        let mut messages: Vec<(usize, Message)> =
-            listed.map(|rank| (rank, Message::default())).collect();
-        let from =
-            |rank: usize, bytes: &mut [u8]| self.peers.receive(rank, self.tag, memory(bytes));
-        let lengths = messages.iter_mut();
-        let lengths = lengths.map(|(rank, message)| from(*rank, &mut message.length));
-        let lengths = lengths.collect();
-        let mut outcome = self.finish_all(lengths).await;
-        let mut received = Vec::new();
-        for (rank, message) in &mut messages {
-            let length = u64::from_le_bytes(message.length);
-            let positions = &self.told[*rank].positions;
-            let most = View::most_packed_bytes(positions.end - positions.start);
-            match length <= most {
-                true => message.bytes = vec![0; length as usize],
-                false => outcome = outcome.and(Err(no_list())),
-            }
-            if !message.bytes.is_empty() {
-                received.push(from(*rank, &mut message.bytes));
-            }
-        }
-        outcome = outcome.and(self.finish_all(received).await);
-        for (rank, message) in messages
-            .iter()
-            .filter(|(_, message)| !message.bytes.is_empty())
-        {
-            told[*rank] = View::unpack(&message.bytes);
-            if told[*rank].is_none() {
-                outcome = outcome.and(Err(no_list()));
-            }
-        }
-        outcome
-    }
-
-    /// Waits for all; the first error.
-    async fn finish_all(&self, requests: Vec<Result<Request>>) -> Result<()> {
-        let mut outcome = Ok(());
-        for request in requests {
-            let finished = match request {
-                Ok(request) => {
-                    poll_fn(|_| match self.peers.poll(request) {
-                        Some(outcome) => Poll::Ready(outcome.map(drop)),
-                        None => Poll::Pending,
-                    })
-                    .await
-                }
-                Err(error) => Err(error),
-            };
-            outcome = outcome.and(finished);
-        }
-        outcome
-    }
-}
-
-#[cold]
-fn no_list() -> Error {
-    Error::new(
-        Class::Intern,
-        "a process tells of a part of a view that is none",
-    )
 }

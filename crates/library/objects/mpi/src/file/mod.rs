@@ -31,6 +31,8 @@ mod two_phase;
 
 pub use collective::{start_all, transfer_all};
 pub use form::{Direction, Pair, Place};
+#[cfg(fuzzing)]
+pub(crate) use hints::fuzz as fuzz_settings;
 pub use independent::{start, transfer};
 pub use inquire::{handler_of, info, set_handler};
 pub(crate) use object::current;
@@ -38,6 +40,11 @@ pub use object::{File, share};
 pub use open::{close, delete, open};
 pub use position::{Whence, position, position_shared, seek, seek_shared};
 pub use representation::{Functions, refused, register as register_representation};
+#[cfg(fuzzing)]
+pub(crate) use set_view::fuzz as fuzz_views;
 pub use set_view::{byte_offset, get_view, set_info, set_view, type_extent};
+#[cfg(fuzzing)]
+pub(crate) use two_phase::fuzz as fuzz_access;
+
 pub use size::{preallocate, set_atomicity, set_size, size, sync};
 pub use split::{begin as begin_split, end as end_split};

@@ -18,6 +18,7 @@ use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, FileId, InfoId};
 use crate::objects::comm::Comm;
 use crate::objects::info;
+use crate::told::{Reader, Teller};
 
 /// Kinds of file systems by which ROMIO lets a program choose how it reaches a file. The kernel reaches all of these
 /// alike, so such a word before a colon is no part of the name (MPI-5.0 §14.2.1); `./ufs:data` is a file of that name.
@@ -93,11 +94,12 @@ fn opened(comm: &Comm, name: &CStr, amode: i32, info: Option<InfoId>) -> Result<
             [amode.into(), aggregators, window, unit, reading, writing]
         })
         .map_err(|error| error.clone());
-    let told = exchange(comm, words)?;
+    let settings = exchange(comm, words, |told| {
+        check_same(told, 0, "amode")?;
+        let [_, aggregators, window, unit, reading, writing] = told[0];
+        Settings::told([aggregators, window, unit, reading, writing])
+    })?;
     let (mode, path) = checked?;
-    check_same(&told, 0, "amode")?;
-    let [_, aggregators, window, unit, reading, writing] = told[0];
-    let settings = Settings::of_words([aggregators, window, unit, reading, writing]);
     let descriptor = open_in_turn(comm, path, mode)?;
     Ok(Opened {
         path: path.to_owned(),
@@ -132,8 +134,11 @@ fn open_in_turn(comm: &Comm, path: &Path, mode: Mode) -> Result<Descriptor> {
 /// All pointers are at the end of the file (MPI-5.0 §14.2.1).
 fn append(file: &File) -> Result<()> {
     let size = file.descriptor.size().map_err(|error| file.failed(&error));
-    let told = exchange(&file.comm, size.map(|size| [size as i64]))?;
-    let [end] = told[0];
+    let end = exchange(&file.comm, size.map(|size| [size as i64]), |told| {
+        let mut first = Reader::new(Teller::Rank(0), &told[0]);
+        first.length("size of a file")
+    })?;
+    let end = end as i64;
     *file.position.lock() = end;
     super::agreement::once(file, || file.shared.store(end))
 }

@@ -60,9 +60,11 @@ pub fn position(id: FileId) -> Result<i64> {
 pub fn seek_shared(id: FileId, offset: i64, whence: Whence) -> Result<()> {
     let file = share(id)?;
     let allowed = file.mode.check_random();
-    let told = exchange(&file.comm, allowed.map(|()| [offset, whence as i64]))?;
-    check_same(&told, 0, "offset")?;
-    check_same(&told, 1, "whence")?;
+    let words = allowed.map(|()| [offset, whence as i64]);
+    exchange(&file.comm, words, |told| {
+        check_same(told, 0, "offset")?;
+        check_same(told, 1, "whence")
+    })?;
     once(&file, || {
         let to = target(&file, offset, whence, || file.shared.load())?;
         file.shared.store(to)

@@ -31,6 +31,8 @@ pub(super) struct OfAll {
     pub is_listed: bool,
     /// So is some process's.
     pub some_are_listed: bool,
+    /// All views are every byte from their displacements on.
+    pub are_plain: bool,
     /// By rank, where this one reads and writes for others; none of those that are long lists.
     pub views: Vec<Option<View>>,
     pub kept: Kept,
@@ -48,7 +50,10 @@ impl Seen {
             representation: Representation::Native,
             settings,
             own_settings,
-            of_all: OfAll::default(),
+            of_all: OfAll {
+                are_plain: true,
+                ..OfAll::default()
+            },
         }
     }
 

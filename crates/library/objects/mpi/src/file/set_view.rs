@@ -1,14 +1,11 @@
 //! Views (MPI-5.0 §14.3): setting one, which all processes do together, and asking for it.
 
 use std::ffi::{CStr, CString};
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
-use weft_collective::{PointToPoint, run_blocking};
-use weft_datatype::{Datatype, Growth, Predefined, Tiling};
+use weft_collective::run_blocking;
+use weft_datatype::{Datatype, Growth, Tiling};
 use weft_file::View;
-use weft_memory::Memory;
 
 use super::aggregation::aggregators;
 use super::agreement::{check_same, exchange, once, settle};
@@ -17,9 +14,11 @@ use super::object::{File, share};
 use super::representation::Representation;
 use super::seen::{OfAll, Seen, too_far};
 use crate::collective::Peers;
+use crate::collective::lists::{Exchange, bytes_of, words_of};
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::{FileId, InfoId};
 use crate::objects::types::{self, TypeId, committed};
+use crate::told::{Reader, Teller, fingerprint};
 
 /// `MPI_DISPLACEMENT_CURRENT`, with the ABI's number.
 const DISPLACEMENT_CURRENT: i64 = -1;
@@ -85,7 +84,7 @@ fn checked(
         filetype,
         etype_bytes: etype_bytes as u64,
         representation,
-        settings: Settings::of_words([0; Settings::WORDS]),
+        settings: file.seen().settings,
         own_settings: file.seen().own_settings,
         of_all: OfAll::default(),
     })
@@ -151,130 +150,128 @@ pub fn set_info(id: FileId, info: InfoId) -> Result<()> {
 /// The words by which processes compare their views, and by which they learn of each other's.
 const WORDS: usize = 4 + Settings::WORDS;
 
-/// A view whose lists are longer is not told when it is set: an access needs a part of them only, at each aggregator another one.
+/// A view whose lists, or words, are more is not told when it is set: an access needs a part of them only, at each
+/// aggregator another one.
 const LONGEST_TOLD: usize = 1024;
-/// Told in place of the length of such a view's pattern.
-const LISTED: i64 = -1;
+const MOST_WORDS: usize = 8 * LONGEST_TOLD;
 
-/// The words of a view's pattern, none if that is every byte from the displacement on or a long list.
-fn pattern(seen: &Seen) -> Vec<i64> {
-    let tiling = seen.view.tiling();
-    let is_plain = tiling.is_dense() && seen.view.offset(0) == Some(seen.view.displacement());
-    match is_plain || seen.of_all.is_listed {
-        true => Vec::new(),
-        false => tiling.words(),
+/// How the others learn of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// It is every byte from the displacement on.
+    Plain,
+    /// Aggregators are sent its pattern when it is set.
+    Pattern,
+    /// Aggregators are sent what they need of it with each access.
+    Listed,
+}
+
+impl Told {
+    const ALL: [Told; 3] = [Told::Plain, Told::Pattern, Told::Listed];
+}
+
+/// How the others learn of a view, and the words of its pattern if they are sent it.
+fn pattern(view: &View) -> (Told, Vec<i64>) {
+    let tiling = view.tiling();
+    if tiling.is_dense() && view.offset(0) == Some(view.displacement()) {
+        return (Told::Plain, Vec::new());
     }
+    let words = (tiling.listed() <= LONGEST_TOLD).then(|| tiling.words());
+    match words.filter(|words| words.len() <= MOST_WORDS) {
+        Some(words) => (Told::Pattern, words),
+        None => (Told::Listed, Vec::new()),
+    }
+}
+
+/// What all processes tell of their views, by rank: where each begins, and how the others learn of it.
+fn told_views(told: &[[i64; WORDS]]) -> Result<Vec<(u64, Told)>> {
+    check_same(told, 0, "etype")?;
+    check_same(told, 1, "datarep")?;
+    let view = |mut words: Reader<'_>| {
+        words.length("size of an etype")?;
+        words.next("data representation")?;
+        let displacement = words.length("displacement of a view")?;
+        let how = words.index(Told::ALL.len(), "way to tell a view")?;
+        Ok((displacement, Told::ALL[how]))
+    };
+    Reader::of_all(told).map(view).collect()
 }
 
 /// The same view when all processes have theirs: settings are the first one's, and aggregators know all views but those that are long
 /// lists.
-fn agreed(file: &File, mut seen: Result<Seen>) -> Result<Seen> {
-    if let Ok(seen) = &mut seen {
-        seen.of_all.is_listed = seen.view.tiling().listed() > LONGEST_TOLD;
-    }
-    let pattern = seen.as_ref().map_or(Vec::new(), pattern);
+fn agreed(file: &File, seen: Result<Seen>) -> Result<Seen> {
+    let found = seen.as_ref().ok().map(|seen| pattern(&seen.view));
     let words = seen.as_ref().map_err(Clone::clone).map(|seen| {
         let [a, b, c, d, e] = seen.settings.words();
-        let name = fingerprint(&seen.representation.name());
-        let etype = seen.etype_bytes as i64;
-        let length = match seen.of_all.is_listed {
-            true => LISTED,
-            false => pattern.len() as i64,
-        };
-        let at = seen.view.displacement() as i64;
-        [etype, name, at, length, a, b, c, d, e]
+        let name = seen.representation.name();
+        let name = fingerprint(name.to_bytes().iter().copied().map(u64::from)) as i64;
+        let (etype, at) = (seen.etype_bytes as i64, seen.view.displacement() as i64);
+        let how = found.as_ref().map_or(Told::Plain, |(how, _)| *how);
+        [etype, name, at, how as i64, a, b, c, d, e]
     });
-    let told: Vec<[i64; WORDS]> = exchange(&file.comm, words)?;
-    check_same(&told, 0, "etype")?;
-    check_same(&told, 1, "datarep")?;
-    let [.., a, b, c, d, e] = told[0];
-    let mut seen = seen?;
-    seen.settings = Settings::of_words([a, b, c, d, e]);
-    let exchanged = tell_aggregators(file, &seen, pattern, &told);
-    settle(
-        &file.comm,
-        exchanged.as_ref().map(drop).map_err(Clone::clone),
-    )?;
-    seen.of_all.views = exchanged?;
-    seen.of_all.some_are_listed = told.iter().any(|words| words[3] == LISTED);
+    let (told, settings) = exchange(&file.comm, words, |told| {
+        let [.., a, b, c, d, e] = told[0];
+        Ok((told_views(told)?, Settings::told([a, b, c, d, e])?))
+    })?;
+    let (mut seen, (how, pattern)) = (seen?, found.expect("there is a view"));
+    seen.settings = settings;
+    let views = tell_aggregators(file, &settings, &told, (how, &pattern));
+    settle(&file.comm, views.as_ref().map(drop).map_err(Clone::clone))?;
+    seen.of_all = OfAll {
+        is_listed: how == Told::Listed,
+        some_are_listed: told.iter().any(|(_, how)| *how == Told::Listed),
+        are_plain: told.iter().all(|(_, how)| *how == Told::Plain),
+        views: views?,
+        kept: Default::default(),
+    };
     Ok(seen)
 }
 
-/// A number of a representation's name, by which processes compare it.
-fn fingerprint(name: &CStr) -> i64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    name.to_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step) as i64
-}
-
-/// Sends this process's pattern to the aggregators; at one of them, the views of all processes by rank, none of those that are long
-/// lists. If all see every byte from the beginning on there is nothing to know.
+/// Sends this process's pattern to the aggregators, if there is one; at one of them, the views of all processes by
+/// rank, none of those that are long lists. If all see every byte from the beginning on there is nothing to know.
 fn tell_aggregators(
     file: &File,
-    seen: &Seen,
-    mut pattern: Vec<i64>,
-    told: &[[i64; WORDS]],
+    settings: &Settings,
+    told: &[(u64, Told)],
+    (how, pattern): (Told, &[i64]),
 ) -> Result<Vec<Option<View>>> {
-    if told.iter().all(|words| words[2] == 0 && words[3] == 0) || told.len() == 1 {
+    if told.iter().all(|view| *view == (0, Told::Plain)) || told.len() == 1 {
         return Ok(Vec::new());
     }
-    let aggregators = aggregators(&file.comm, &seen.settings);
+    let aggregators = aggregators(&file.comm, settings);
     let serves = aggregators.contains(&(file.comm.rank() as usize));
-    let lengths = told.iter().map(|words| match serves {
-        true => usize::try_from(words[3]).unwrap_or(0),
-        false => 0,
-    });
-    let mut patterns: Vec<Vec<i64>> = lengths.map(|length| vec![0; length]).collect();
+    let pattern = bytes_of(pattern);
+    let from = told.iter().enumerate();
+    let from = from.filter(|(_, (_, how))| serves && *how == Told::Pattern);
+    let exchange = Exchange {
+        out: match how {
+            Told::Pattern => aggregators.iter().map(|&to| (to, &pattern[..])).collect(),
+            Told::Plain | Told::Listed => Vec::new(),
+        },
+        from: from.map(|(rank, _)| rank).collect(),
+        most: &|_| 8 * MOST_WORDS,
+    };
     let (peers, tag) = (Peers::all(&file.comm), file.comm.next_operation());
-    let exchange = async {
-        let mut under_way = Vec::new();
-        for (rank, pattern) in patterns.iter_mut().enumerate() {
-            if !pattern.is_empty() {
-                under_way.push(peers.receive(rank, tag, memory(pattern))?);
-            }
-        }
-        if !pattern.is_empty() {
-            for &aggregator in &aggregators {
-                under_way.push(peers.send(aggregator, tag, memory(&mut pattern))?);
-            }
-        }
-        let mut failed = Ok(());
-        for request in under_way {
-            let finished = poll_fn(|_| match peers.poll(request) {
-                Some(outcome) => Poll::Ready(outcome),
-                None => Poll::Pending,
-            });
-            failed = failed.and(finished.await.map(drop));
-        }
-        failed
-    };
-    let exchanged: Result<()> = run_blocking(exchange, || peers.wait());
-    exchanged?;
-    match serves {
-        true => told
-            .iter()
-            .zip(&patterns)
-            .map(|(words, pattern)| match words[3] {
-                LISTED => Ok(None),
-                _ => view(words[2], pattern).map(Some),
-            })
-            .collect(),
-        false => Ok(Vec::new()),
+    let (lists, outcome) = run_blocking(exchange.run(&peers, tag), || peers.wait());
+    outcome?;
+    if !serves {
+        return Ok(Vec::new());
     }
-}
-
-fn memory(words: &mut [i64]) -> Memory {
-    Memory::contiguous(words.as_mut_ptr().cast(), size_of_val(words))
-}
-
-/// Another process's view.
-fn view(displacement: i64, pattern: &[i64]) -> Result<View> {
-    let tiling = match pattern {
-        [] => Some(Datatype::from(Predefined::Byte).tiling()),
-        words => Tiling::from_words(words),
+    let mut lists = lists.iter();
+    let view = |(rank, &(displacement, how)): (usize, &(u64, Told))| match how {
+        Told::Listed => Ok(None),
+        Told::Plain => Ok(Some(View::bytes(displacement))),
+        Told::Pattern => view(rank, displacement, lists.next().map_or(&[], |list| list)).map(Some),
     };
-    let view = u64::try_from(displacement).ok().zip(tiling);
-    view.and_then(|(displacement, tiling)| View::of(displacement, tiling))
-        .ok_or_else(|| Error::new(Class::Intern, "a process tells of a view that is none"))
+    told.iter().enumerate().map(view).collect()
+}
+
+/// A process's view, of the pattern that it sent.
+fn view(rank: usize, displacement: u64, pattern: &[u8]) -> Result<View> {
+    let tiling = words_of(pattern).and_then(|words| Tiling::from_words(&words));
+    let view = tiling.and_then(|tiling| View::of(displacement, tiling));
+    let bytes = pattern.len();
+    view.ok_or_else(|| Teller::Rank(rank).told(format_args!("a pattern of {bytes} bytes"), "view"))
 }
 
 /// `MPI_File_get_view`: displacement, etype, filetype, data representation. Datatypes that are not predefined are new handles,
@@ -310,4 +307,16 @@ pub fn byte_offset(id: FileId, offset: i64) -> Result<i64> {
     let positions = seen.positions(offset, 0)?;
     let byte = seen.view.offset(positions.start);
     byte.map(|byte| byte as i64).ok_or_else(too_far)
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    if let Some((&displacement, pattern)) = words.split_first() {
+        let _ = view(1, displacement as u64 >> 1, &bytes_of(pattern));
+    }
+    if let Ok(views) = told_views(words.as_chunks().0) {
+        views
+            .iter()
+            .for_each(|(displacement, _)| assert!(*displacement <= i64::MAX as u64));
+    }
 }

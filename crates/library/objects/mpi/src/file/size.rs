@@ -19,8 +19,7 @@ fn agreed(file: &File, size: i64) -> Result<u64> {
             )),
         });
     let words = checked.as_ref().map(|_| [size]).map_err(Clone::clone);
-    let told = exchange(&file.comm, words)?;
-    check_same(&told, 0, "size")?;
+    exchange(&file.comm, words, |told| check_same(told, 0, "size"))?;
     checked
 }
 
@@ -72,9 +71,9 @@ pub fn sync(id: FileId) -> Result<()> {
 /// `MPI_File_set_atomicity`.
 pub fn set_atomicity(id: FileId, atomic: bool) -> Result<()> {
     let file = share(id)?;
-    let told = exchange(&file.comm, Ok([i64::from(atomic)]))?;
-    check_same(&told, 0, "flag")?;
+    // Nobody's next access is still of the other mode: all have come.
+    let flag = Ok([i64::from(atomic)]);
+    exchange(&file.comm, flag, |told| check_same(told, 0, "flag"))?;
     file.set_atomic(atomic);
-    // Nobody's next access is still of the other mode.
-    settle(&file.comm, Ok(()))
+    Ok(())
 }

@@ -22,12 +22,14 @@ use super::aggregation::{Told, aggregators, domains};
 use super::disk::Disk;
 use super::errors::elsewhere;
 use super::form::Direction;
+use super::hints::Switch;
 use super::kept::{Exchanged, Part};
 use super::lists::Lists;
 use super::seen::Seen;
-use crate::collective::{Peers, gather_words_over, largest_over};
+use crate::collective::{Peers, agree_over, gather_words_over, largest_over};
 use crate::error::{Class, Error, Result};
 use crate::objects::request::Request;
+use crate::told::{Reader, Teller};
 
 /// Carries out an access together with the other processes. Returns how many bytes of the file there were.
 pub(super) async fn carry_out(
@@ -39,18 +41,9 @@ pub(super) async fn carry_out(
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
     let seen = access.seen.clone();
-    let hull = seen.view.hull(&access.positions).unwrap_or(0..0);
-    let words = Told::words(&seen.view, &access.positions, &hull);
-    let told = Told::all(&gather_words_over(&channel, words).await?)?;
     let aggregators = aggregators(&access.file.comm, &seen.settings);
-    let plan = domains(
-        &told,
-        &seen.settings,
-        access.direction,
-        aggregators.len(),
-        access.file.comm.hosts().is_none(),
-    );
-    let Some(domains) = plan.filter(|_| !access.file.is_atomic()) else {
+    let planned = plan(&access, &channel, &aggregators).await?;
+    let Some((told, domains)) = planned.filter(|_| !access.file.is_atomic()) else {
         let direction = access.direction;
         let work = move || access.carry_out().map(|bytes| (access, bytes));
         let outcome = disk.run(work).await;
@@ -113,14 +106,54 @@ pub(super) async fn carry_out(
     outcome
 }
 
+/// Whether an access may go by two phases at all, as all processes know without being told: dense views never do by
+/// themselves.
+fn may_go_together(seen: &Seen, direction: Direction, processes: usize) -> bool {
+    let wanted = match seen.settings.of(direction) {
+        Switch::Enable => true,
+        Switch::Disable => false,
+        Switch::Automatic => !seen.of_all.are_plain,
+    };
+    wanted && processes > 1
+}
+
+/// What all processes access, and the domains if they do so together. All plan alike, or all have an error.
+async fn plan(
+    access: &Access,
+    channel: &Channel<'_, Peers<'_>>,
+    aggregators: &[usize],
+) -> Result<Option<(Vec<Told>, Domains)>> {
+    let (seen, direction) = (&access.seen, access.direction);
+    if !may_go_together(seen, direction, channel.size()) {
+        return Ok(None);
+    }
+    let hull = seen.view.hull(&access.positions).unwrap_or(0..0);
+    let mine = Told::words(&seen.view, &access.positions, &hull);
+    let words = gather_words_over(channel, mine).await;
+    let told = words
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|words| Told::all(words));
+    let told = agree_over(channel, words.as_deref().unwrap_or(&[]), told).await?;
+    let one_host = access.file.comm.hosts().is_none();
+    let domains = domains(
+        &told,
+        &seen.settings,
+        direction,
+        aggregators.len(),
+        one_host,
+    );
+    Ok(domains.map(|domains| (told, domains)))
+}
+
 /// An error of one process is an error of all.
 async fn agreed<T>(channel: &Channel<'_, Peers<'_>>, outcome: Result<T>) -> Result<T> {
     let class = outcome.as_ref().err().map_or(0, |error| error.class as i64);
-    let worst = largest_over(channel, [class]).await;
+    let worst = largest_over(channel, [class], |mut words| words.class().map(drop)).await;
     let value = outcome?;
-    match worst? {
-        [0] => Ok(value),
-        [class] => Err(elsewhere(class)),
+    match Reader::new(Teller::Anybody, &worst?).class()? {
+        None => Ok(value),
+        Some(class) => Err(elsewhere(class)),
     }
 }
 
@@ -413,4 +446,46 @@ fn near(mut runs: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
 #[cold]
 fn too_short() -> Error {
     Error::new(Class::Intern, "a process sent less than its view shows")
+}
+
+/// An access to views that processes tell of, as an aggregator goes through it: nothing lies outside of its windows.
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    let (accesses, pattern) = words.split_at(words.len().min(2 * Told::WORDS));
+    let Ok(told) = Told::all(accesses.as_chunks().0) else {
+        return;
+    };
+    let tiling = weft_datatype::Tiling::from_words(pattern);
+    let Some(view) = tiling.and_then(|tiling| View::of(told.len() as u64, tiling)) else {
+        return;
+    };
+    let settings = super::hints::Settings {
+        window_bytes: 1 << 16,
+        ..super::hints::Hints::none(2).settings()
+    };
+    let parts: Vec<Part> = told
+        .iter()
+        .map(|told| shown(&view, &told.positions))
+        .collect();
+    let Some(domains) = domains(&told, &settings, Direction::Write, 2, true) else {
+        return;
+    };
+    for rank in 0..2 {
+        let Some(mut served) = served(&parts, rank, &[0, 1], &domains) else {
+            continue;
+        };
+        let mut coverage = Coverage::default();
+        for _ in 0..16 {
+            let Some(turn) = served.next(&domains) else {
+                break;
+            };
+            assert!(turn.bytes() <= 1 << 17);
+            coverage.clear(turn.bytes());
+            for (rank, part) in &turn.parts {
+                let hull = parts[*rank].0.hull(part).expect("it was checked");
+                assert!(turn.window.start <= hull.start && hull.end <= turn.window.end);
+                coverage.add(&parts[*rank].0, part.clone(), turn.window.start);
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::handle::CommId;
 use crate::objects::comm::numbers::contexts;
 use crate::objects::handler::{self, Handler, NO_OBJECT};
 use crate::objects::{comm, session};
+use crate::process::job;
 use crate::process::phase::{Phase, phase, world};
 use crate::{file, window};
 
@@ -23,6 +24,11 @@ pub fn raise_to(handler: &Handler, error: &Error, name: &str) -> i32 {
 }
 
 fn handle(handler: &Handler, number: u64, error: &Error, name: &str) -> i32 {
+    // No code says which process the user has to look at.
+    if error.is_nonsense && matches!(handler, Handler::Return | Handler::User(_)) {
+        let line = format!("weft: rank {}: {name}: {error}\n", job::rank());
+        eprint!("{line}");
+    }
     handler.handle(number, error.code(), || {
         let class = strings::string(error.class as i32);
         format!("{name}: {error} ({class})")

@@ -16,3 +16,6 @@ pub mod persistent;
 pub mod point_to_point;
 pub mod probe;
 pub(crate) mod start;
+
+#[cfg(fuzzing)]
+pub(crate) use partitioned::fuzz;

@@ -12,12 +12,13 @@ use super::far::{Far, Words, serve};
 use super::figures::{Figures, Flavor};
 use super::hints::{Hints, PAGE};
 use super::object::{self, Parts, Window, find, register, remove, share};
-use crate::collective::gather_words;
+use crate::collective::{self, Elsewhere, agree, exchange_last};
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::{CommId, InfoId, WindowId};
 use crate::objects::comm::Comm;
 use crate::process::engine::engine;
+use crate::told::Reader;
 
 /// What one process asks for.
 #[derive(Clone, Copy)]
@@ -69,6 +70,7 @@ impl Request {
 }
 
 /// What all processes ask for, by rank.
+#[derive(Debug)]
 struct Wishes {
     hints: Hints,
     sizes: Vec<i64>,
@@ -78,6 +80,34 @@ struct Wishes {
 }
 
 impl Wishes {
+    const WORDS: usize = 3;
+
+    /// Of the words of all, with this process's `hints`, for a window of a flavor.
+    fn of_words(told: &[[i64; Wishes::WORDS]], mut hints: Hints, flavor: Flavor) -> Result<Wishes> {
+        let (mut sizes, mut units) = (Vec::new(), Vec::new());
+        // The hint is to be the same on all; where it is not, the stricter counts.
+        let (mut contiguous, mut total) = (false, Some(0i64));
+        for mut words in Reader::of_all(told) {
+            let size = words.length("size of a part of a window")? as i64;
+            total = total.and_then(|sum| sum.checked_add(size));
+            sizes.push(size);
+            units.push(words.within(1..=i64::MAX, "unit of displacements")?);
+            contiguous |= words.next("hint")? == 0;
+        }
+        if total.is_none() {
+            let what = "the sizes together are larger than the address space";
+            return Err(argument(Class::NoMem, "size", what));
+        }
+        let may_differ = matches!(flavor, Flavor::Allocate | Flavor::Shared);
+        hints.noncontiguous = !contiguous && may_differ;
+        Ok(Wishes {
+            hints,
+            sizes,
+            units,
+            whole: flavor == Flavor::Shared && contiguous,
+        })
+    }
+
     /// Where a rank's part of one piece begins.
     fn before(&self, rank: u32) -> u64 {
         self.sizes[..rank as usize]
@@ -91,14 +121,9 @@ impl Wishes {
     }
 }
 
-/// Exchanges words, or the news that a process has failed; this one's own error comes first.
+/// Everyone's words, or the news that a process has failed; this one's own error comes first.
 fn exchange<const N: usize>(comm: &Comm, mine: Result<[i64; N]>) -> Result<Vec<[i64; N]>> {
-    let failed = gather_words(comm, [i64::from(mine.is_err())]);
-    let words = mine?;
-    match failed?.iter().position(|&[failed]| failed != 0) {
-        Some(rank) => Err(elsewhere(rank)),
-        None => gather_words(comm, words),
-    }
+    collective::exchange(comm, mine, |other| elsewhere(other.rank))
 }
 
 #[cold]
@@ -147,8 +172,13 @@ struct Joined {
 impl Joined {
     /// Hears whether all have joined and, if there are other hosts, where their parts can be accessed.
     fn tell(joined: Result<Joined>, comm: &Comm, bytes: usize) -> Result<Joined> {
+        let failed = |other: Elsewhere| elsewhere(other.rank);
         if comm.hosts().is_none() {
-            exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
+            exchange_last(
+                comm,
+                joined.as_ref().map(|_| []).map_err(Error::clone),
+                failed,
+            )?;
             return joined;
         }
         let words = joined.as_ref().map(|joined| match &joined.far {
@@ -157,7 +187,7 @@ impl Joined {
             }
             _ => Words::default(),
         });
-        let told = exchange(comm, words.map_err(Error::clone))?;
+        let told = exchange_last(comm, words.map_err(Error::clone), failed)?;
         let mut joined = joined?;
         if let Some(far) = &mut joined.far {
             far.exposed(&told);
@@ -260,20 +290,9 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
             request.base.expose_provenance() as i64,
         ]
     });
-    let told = exchange(comm, words.map_err(Error::clone))?;
-    let own = own?;
-    let members = members(request, &wishes, &told, &near);
-    let whole = wishes
-        .whole
-        .then_some((told[0][1] as u64, wishes.total() as usize));
-    let whole = whole.filter(|&(_, bytes)| bytes > 0);
-    let rma = own.join(processes(comm, near), members, whole, wait_outside);
-    // Every process has mapped, or found that it cannot, before any uses its own part.
-    let far = far_of(comm, &wishes, request.flavor);
-    let joined = rma.map_err(unreached).and_then(|rma| {
-        let (far, base) = (far?, base_of(&request, &rma)?);
-        Ok(Joined { rma, far, base })
-    });
+    // One that has failed, or was told that another one has, goes on to where all learn of it.
+    let told = exchange(comm, words.map_err(Error::clone));
+    let joined = told.and_then(|told| join(comm, &request, &wishes, (own?, near, &told)));
     let Joined { rma, far, base } = Joined::tell(joined, comm, request.size as usize)?;
     wishes.hints.allocated_at(base);
     let parts = Parts {
@@ -282,6 +301,26 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
         allocation,
     };
     Ok((parts, wishes, base))
+}
+
+/// Maps what the other processes of this host have brought. Every process has mapped, or found that it cannot, before
+/// any uses its own part.
+fn join(
+    comm: &Comm,
+    request: &Request,
+    wishes: &Wishes,
+    (own, near, told): (Own, Vec<u32>, &[[i64; 3]]),
+) -> Result<Joined> {
+    let members = members(*request, wishes, told, &near);
+    let whole = wishes
+        .whole
+        .then_some((told[0][1] as u64, wishes.total() as usize));
+    let whole = whole.filter(|&(_, bytes)| bytes > 0);
+    let rma = own.join(processes(comm, near), members, whole, wait_outside);
+    let rma = rma.map_err(unreached)?;
+    let far = far_of(comm, wishes, request.flavor)?;
+    let base = base_of(request, &rma)?;
+    Ok(Joined { rma, far, base })
 }
 
 fn wait_outside(met: &mut dyn FnMut() -> bool) {
@@ -294,28 +333,8 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
         .as_ref()
         .map(|hints| [request.size, request.unit, i64::from(hints.noncontiguous)]);
     let told = exchange(comm, words.map_err(Error::clone))?;
-    let sizes: Vec<i64> = told.iter().map(|words| words[0]).collect();
-    // The hint is to be the same on all; where it is not, the stricter counts.
-    let contiguous = told.iter().any(|words| words[2] == 0);
-    let total = sizes
-        .iter()
-        .try_fold(0i64, |sum, &size| sum.checked_add(size));
-    let mut hints = hints?;
-    hints.noncontiguous =
-        !contiguous && matches!(request.flavor, Flavor::Allocate | Flavor::Shared);
-    if total.is_none() {
-        return Err(argument(
-            Class::NoMem,
-            "size",
-            "the sizes together are larger than the address space",
-        ));
-    }
-    Ok(Wishes {
-        hints,
-        sizes,
-        units: told.iter().map(|words| words[1]).collect(),
-        whole: request.flavor == Flavor::Shared && contiguous,
-    })
+    let wishes = Wishes::of_words(&told, hints?, request.flavor);
+    agree(comm, &told, wishes)
 }
 
 /// Gets what this process brings to the window.
@@ -547,5 +566,36 @@ impl Window {
         }
         self.rma.close();
         self.comm.release_numbers();
+    }
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    let told = words.as_chunks().0;
+    for flavor in [Flavor::Shared, Flavor::Allocate] {
+        if let Ok(wishes) = Wishes::of_words(told, Hints::default(), flavor) {
+            assert!(wishes.total() <= i64::MAX as u64 && wishes.sizes.len() == told.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_ask_for_is_bounded() {
+        let ask = |told: &[_]| Wishes::of_words(told, Hints::default(), Flavor::Shared);
+        let wishes = ask(&[[8, 1, 1], [16, 4, 0]]).unwrap();
+        assert_eq!(
+            (wishes.total(), wishes.before(1), wishes.whole),
+            (24, 8, true)
+        );
+        for lie in [[-1, 1, 0], [i64::MIN, 1, 0], [8, 0, 0], [8, -1, 0]] {
+            let error = ask(&[[8, 1, 0], lie]).unwrap_err();
+            assert!(error.to_string().starts_with("rank 1 told "), "{error}");
+        }
+        let error = ask(&[[i64::MAX, 1, 0], [1, 1, 0]]).unwrap_err();
+        assert_eq!(error.class, Class::NoMem);
     }
 }

@@ -25,6 +25,8 @@ pub use accumulate::{accumulate, compare_and_swap, fetch_and_op, get_accumulate}
 pub use active::{Assertions, complete, fence, post, start, test, wait};
 pub use attribute::{Attribute, value};
 pub(crate) use create::allocate_private;
+#[cfg(fuzzing)]
+pub(crate) use create::fuzz;
 pub use create::{
     SharedPart, allocate, allocate_shared, attach, create, create_dynamic, detach, shared_query,
 };

@@ -1,12 +1,12 @@
 //! How two groups agree on something: each within itself, and their leaders with each other.
 
-use weft_memory::Memory;
+use weft_collective::run_blocking;
 
-use crate::collective::{Peers, drive, largest};
+use crate::collective::lists::{Exchange, bytes_of, words_of};
+use crate::collective::{Peers, check_verdict, largest, settled};
 use crate::error::{Class, Error, Result};
-use crate::messages::completion;
-use crate::messages::start::{start_receive, start_send};
 use crate::objects::comm::{Comm, Traffic};
+use crate::told::{Check, Reader, Teller};
 
 /// This process's side of it. The other group's processes have one that mirrors it.
 pub(crate) struct Bridge<'a> {
@@ -26,24 +26,32 @@ pub(crate) struct LeaderLink<'a> {
     pub tag: u32,
 }
 
-/// Words that all of a group send as one message: there is no datatype but bytes for them.
-fn memory(words: &mut [i64]) -> Memory {
-    Memory::contiguous(words.as_mut_ptr().cast(), size_of_val(words))
-}
-
 impl LeaderLink<'_> {
-    fn exchange(&self, out: &mut [i64], into: &mut [i64]) -> Result<()> {
-        let (leader, tag) = (self.remote_leader, self.tag);
-        let into = memory(into);
-        let mut incoming = start_receive(self.comm, self.traffic, into, leader as i32, tag as i32)?;
-        let out = memory(out);
-        let sent = start_send(self.comm, self.traffic, out, leader, tag);
-        let sent = sent.and_then(|mut request| completion::wait(&mut request));
-        let received = completion::wait(&mut incoming);
-        sent?.check()?;
-        received?.check()
+    fn peers(&self) -> Peers<'_> {
+        Peers::one(self.comm, self.traffic, &self.remote_leader)
+    }
+
+    /// Swaps lists with the other leader, whose is no longer than `most` words.
+    fn exchange(&self, mine: &[i64], most: usize) -> Result<Vec<i64>> {
+        let peers = self.peers();
+        let mine = bytes_of(mine);
+        let exchange = Exchange {
+            out: vec![(0, &mine)],
+            from: vec![0],
+            most: &|_| 8 * most,
+        };
+        let (lists, outcome) = run_blocking(exchange.run(&peers, self.tag), || peers.wait());
+        outcome?;
+        let told = || Teller::RemoteLeader.told(format_args!("{} bytes", lists[0].len()), LIST);
+        words_of(&lists[0]).ok_or_else(told)
     }
 }
+
+const LIST: &str = "list of words";
+
+/// What a leader's list begins with: that it has words of the other's, or that it has none.
+const FOUND: i64 = 1;
+const MISSED: i64 = 0;
 
 impl<'a> Bridge<'a> {
     /// Of an inter-communicator, for the next of its operations: ranks 0 lead.
@@ -63,51 +71,96 @@ impl<'a> Bridge<'a> {
         }
     }
 
-    /// Gives everyone of this group the leader's words.
-    fn broadcast(&self, words: &mut [i64]) -> Result<()> {
-        let peers = Peers::all(self.local);
-        let (memory, leader) = (memory(words), self.leader as usize);
-        drive(&peers, self.local.next_operation(), async |channel| {
-            weft_collective::bcast(channel, memory, leader).await
-        })
-    }
-
-    /// As [`broadcast`](Self::broadcast) of what the leader found out, or of that it failed.
-    fn share(&self, found: Result<()>, words: &mut [i64]) -> Result<()> {
-        let mut failed = [i64::from(found.is_err())];
-        self.broadcast(&mut failed)?;
-        found?;
-        match failed {
-            [0] => self.broadcast(words),
-            _ => {
+    /// Gives everyone of this group the words that the leader found, which are at most `most`, or the news that it
+    /// found none.
+    fn share(&self, found: Result<Vec<i64>>, most: usize) -> Result<Vec<i64>> {
+        let leader = self.leader as usize;
+        let leads = self.local.rank() == self.leader;
+        let list = match &found {
+            Ok(words) => bytes_of(&[&[FOUND], &words[..]].concat()),
+            Err(_) => bytes_of(&[MISSED]),
+        };
+        let others = (0..self.local.size() as usize).filter(|&rank| leads && rank != leader);
+        let exchange = Exchange {
+            out: others.map(|rank| (rank, &list[..])).collect(),
+            from: (!leads).then_some(leader).into_iter().collect(),
+            most: &|_| 8 * (most + 1),
+        };
+        let (peers, tag) = (Peers::all(self.local), self.local.next_operation());
+        let (lists, outcome) = run_blocking(exchange.run(&peers, tag), || peers.wait());
+        if leads {
+            return found.and_then(|words| outcome.map(|()| words));
+        }
+        outcome?;
+        let words = words_of(&lists[0]).unwrap_or_default();
+        match &words[..] {
+            [FOUND, words @ ..] => Ok(words.to_vec()),
+            [MISSED] => {
                 let what = "this group's leader cannot reach the other group's";
                 Err(Error::new(Class::Other, what))
             }
+            _ => Err(Teller::Rank(leader).told(format_args!("{} bytes", lists[0].len()), LIST)),
         }
     }
 
     /// Swaps the leaders' words: `mine` for those of the other group, of which there are `count`.
-    pub fn swap(&self, mut mine: Vec<i64>, count: usize) -> Result<Vec<i64>> {
-        let mut theirs = vec![0; count];
-        let exchanged = match &self.link {
-            Some(link) => link.exchange(&mut mine, &mut theirs),
-            None => Ok(()),
+    pub fn swap(&self, mine: &[i64], count: usize) -> Result<Vec<i64>> {
+        let theirs = self.swap_any(mine, count)?;
+        match theirs.len() == count {
+            true => Ok(theirs),
+            false => Err(Teller::RemoteLeader.told(format_args!("{} words", theirs.len()), LIST)),
+        }
+    }
+
+    /// The same, of as many as each leader has, which are no more than `most`.
+    pub fn swap_any(&self, mine: &[i64], most: usize) -> Result<Vec<i64>> {
+        let found = self
+            .link
+            .as_ref()
+            .map_or(Ok(Vec::new()), |link| link.exchange(mine, most));
+        self.share(found, most)
+    }
+
+    /// Whether all of both groups can go on.
+    pub fn settle<T>(&self, found: Result<T>) -> Result<T> {
+        self.agree(0, found)
+    }
+
+    /// The same, if all have the same `print` of what they were told, which is less than 2^63 and not negative.
+    pub fn agree<T>(&self, print: u64, found: Result<T>) -> Result<T> {
+        let print = print as i64;
+        let class = found.as_ref().err().map_or(0, |error| error.class as i64);
+        let worst = self.largest([class, print, -print], check_verdict);
+        let is_right = found.is_ok();
+        let settled = match worst {
+            Ok(worst) => settled(found, worst, Teller::Anybody),
+            Err(error) => found.and(Err(error)),
         };
-        self.share(exchanged, &mut theirs)?;
-        Ok(theirs)
+        settled.inspect_err(|error| {
+            if is_right {
+                self.disconnect(error);
+            }
+        })
     }
 
-    /// As [`swap`](Self::swap), of as many words as each leader has.
-    pub fn swap_any(&self, mine: Vec<i64>) -> Result<Vec<i64>> {
-        let count = self.swap(vec![mine.len() as i64], 1)?[0];
-        self.swap(mine, count as usize)
-    }
-
-    /// The element-wise maximum over both groups.
-    pub fn largest<const N: usize>(&self, words: [i64; N]) -> Result<[i64; N]> {
+    /// The element-wise maximum over both groups, of which each group's is such as `check` finds right.
+    pub fn largest<const N: usize>(&self, words: [i64; N], check: Check) -> Result<[i64; N]> {
         let peers = Peers::all(self.local);
-        let own = largest(&peers, self.local.next_operation(), words)?;
-        let theirs = self.swap(own.to_vec(), N)?;
-        Ok(std::array::from_fn(|place| own[place].max(theirs[place])))
+        let own = largest(&peers, self.local.next_operation(), words, check);
+        let theirs = own.and_then(|own| {
+            let theirs = self.swap(&own, N)?;
+            check(Reader::new(Teller::RemoteLeader, &theirs))?;
+            Ok(std::array::from_fn(|place| own[place].max(theirs[place])))
+        });
+        theirs.inspect_err(|error| self.disconnect(error))
+    }
+
+    /// As [`Peers::disconnect`], from this group and the other's leader.
+    #[cold]
+    fn disconnect(&self, error: &Error) {
+        Peers::all(self.local).disconnect(error);
+        if let Some(link) = &self.link {
+            link.peers().disconnect(error);
+        }
     }
 }

@@ -16,4 +16,6 @@ mod tags;
 pub(crate) use checks::{Stage, check_partitions, whole};
 pub(crate) use either::Partitioned;
 pub(crate) use receive::Receiving;
+#[cfg(fuzzing)]
+pub(crate) use receive::fuzz;
 pub(crate) use send::Sending;

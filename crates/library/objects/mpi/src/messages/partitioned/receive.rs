@@ -72,6 +72,30 @@ struct Bound {
     failed: Option<Status>,
 }
 
+/// What a sender tells, checked.
+struct Told {
+    first_tag: u32,
+    partitions: usize,
+    bytes: usize,
+}
+
+/// Partitions without bytes, or beyond those that a receive has bytes for: each has a receive of its own.
+const MOST_EMPTY: usize = 1 << 20;
+
+/// None if that is nonsense for a receive of so many bytes.
+fn checked([first_tag, partitions, bytes]: [u64; 3], room: usize) -> Option<Told> {
+    let ends = first_tag.checked_add(partitions)?;
+    let length = partitions.checked_mul(bytes)?;
+    let is_sensible = ends <= TAG_UB as u64
+        && partitions <= room.max(MOST_EMPTY) as u64
+        && isize::try_from(length).is_ok();
+    is_sensible.then_some(Told {
+        first_tag: first_tag as u32,
+        partitions: partitions as usize,
+        bytes: bytes as usize,
+    })
+}
+
 impl Receiving {
     /// A receive from `source`, none for `MPI_PROC_NULL`; it waits for what the sender tells.
     pub fn new(
@@ -206,23 +230,26 @@ impl Receiving {
         if status.class != Class::Success {
             return Some(nothing(Some(status)));
         }
-        let [first_tag, partitions, bytes] = setup.words();
-        let ends = first_tag.checked_add(partitions)?;
-        let length = partitions.checked_mul(bytes)?;
-        let sensible = status.bytes as usize == size_of::<Setup>()
-            && ends <= TAG_UB as u64
-            && isize::try_from(length).is_ok();
-        if !sensible {
-            return Some(nothing(Some(Status {
-                class: Class::Intern,
-                code: Class::Intern as i32,
-                ..status
-            })));
+        let is_whole = status.bytes as usize == size_of::<Setup>();
+        let failed = |class: Class| Status {
+            class,
+            code: class as i32,
+            context: self.comm.context(Traffic::PartitionedSetup),
+            ..status
+        };
+        let Some(told) = checked(setup.words(), self.memory.get().bytes).filter(|_| is_whole)
+        else {
+            return Some(nothing(Some(failed(Class::Other))));
+        };
+        let mut receives = Vec::new();
+        if receives.try_reserve_exact(told.partitions).is_err() {
+            return Some(nothing(Some(failed(Class::NoMem))));
         }
+        receives.resize_with(told.partitions, AtomicU64::default);
         Some(Bound {
-            first_tag: first_tag as u32,
-            bytes: bytes as usize,
-            receives: (0..partitions).map(|_| AtomicU64::default()).collect(),
+            first_tag: told.first_tag,
+            bytes: told.bytes,
+            receives: receives.into(),
             complete: AtomicU32::new(0),
             failed: None,
         })
@@ -333,4 +360,36 @@ impl Bound {
 
 fn id_of(place: &AtomicU64) -> Option<RequestId> {
     Request(place.load(Ordering::Relaxed)).as_engine()
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    for told in words.as_chunks().0 {
+        if let Some(told) = checked(told.map(|word| word as u64), 4096) {
+            assert!(told.partitions <= MOST_EMPTY && told.first_tag <= TAG_UB as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_sender_tells_is_bounded() {
+        let told = checked([5, 3, 8], 24).unwrap();
+        assert_eq!((told.first_tag, told.partitions, told.bytes), (5, 3, 8));
+        assert!(checked([0, MOST_EMPTY as u64, 0], 0).is_some());
+        let lies = [
+            [u64::MAX, 3, 8],
+            [5, u64::MAX, 8],
+            [5, 3, u64::MAX],
+            [TAG_UB as u64, 1, 8],
+            [0, 1 << 30, 0],
+            [5, 1 << 20, 1 << 60],
+        ];
+        for lie in lies {
+            assert!(checked(lie, 24).is_none(), "{lie:?}");
+        }
+    }
 }

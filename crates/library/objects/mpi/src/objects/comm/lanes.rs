@@ -12,6 +12,8 @@ use weft_engine::LANES;
 
 use crate::error::Result;
 use crate::objects::comm::numbers::Contexts;
+use crate::objects::comm::numbers::agreement::read_round;
+use crate::told::Reader;
 
 /// What the lane of a message is chosen by, beside its communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +82,14 @@ impl LaneSelection {
     pub fn words(self, [high, low]: [i64; 2]) -> [i64; 4] {
         let unpromised = |promised: bool| i64::from(!promised);
         [high, low, unpromised(self.by_tag), unpromised(self.by_pair)]
+    }
+
+    /// Whether a round's words are such.
+    pub fn check(mut words: Reader<'_>) -> Result<()> {
+        read_round(&mut words)?;
+        words.flag("promise")?;
+        words.flag("promise")?;
+        Ok(())
     }
 
     pub fn of_words([high, low, tag, pair]: [i64; 4]) -> ([i64; 2], LaneSelection) {

@@ -58,7 +58,7 @@ pub(crate) const UNAGREED: u32 = WHOLE_JOB + 1;
 /// The first serial that is agreed on: the predefined communicators have the one before.
 const FIRST: u64 = 1;
 
-mod agreement;
+pub(crate) mod agreement;
 
 /// Numbers in use by this process.
 pub(crate) struct Contexts {

@@ -6,6 +6,9 @@ use weft_engine::LANES;
 
 use super::{ABSTAINED, Contexts, FIRST, Form, Insistence, LANE_BITS, NONE_LEFT, Reserved};
 use crate::error::Result;
+use crate::told::Reader;
+#[cfg(fuzzing)]
+use crate::told::Teller;
 
 /// Rounds of an agreement that nothing is added to: two threads' first round often collides, their second seldom.
 const PLAIN_ROUNDS: u32 = 2;
@@ -17,6 +20,22 @@ const DRAWN_BITS: u32 = 10;
 const LEAP_BITS_LESS: u32 = 6;
 /// Bits of a proposal's first word below the serial: the lane, and what is drawn.
 const BELOW: u32 = LANE_BITS + DRAWN_BITS;
+
+/// No serial is larger: so many communicators nobody makes.
+const MOST_SERIAL: i64 = 1 << 40;
+const _: () = assert!(MOST_SERIAL.leading_zeros() > BELOW);
+const PROPOSAL: &str = "proposal for the number of a communicator";
+
+/// Whether a round's words are such as [`conclude`](Agreement::conclude) takes.
+pub(crate) fn check_round(mut words: Reader<'_>) -> Result<()> {
+    read_round(&mut words)
+}
+
+pub(crate) fn read_round(words: &mut Reader<'_>) -> Result<()> {
+    words.within(0..=MOST_SERIAL << BELOW, PROPOSAL)?;
+    words.within(-MOST_SERIAL..=NONE_LEFT, PROPOSAL)?;
+    Ok(())
+}
 
 impl Contexts {
     /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes. Whether
@@ -188,6 +207,25 @@ impl Agreement<'_> {
             self.contexts.give_up(serial);
         }
     }
+}
+
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(words: &[i64]) {
+    let contexts = Contexts::of_serials(1 << 10, Vec::new);
+    let mut agreement = contexts.begin();
+    for &round in words.as_chunks().0 {
+        agreement.propose();
+        if check_round(Reader::new(Teller::Anybody, &round)).is_err() {
+            break;
+        }
+        match agreement.conclude(round) {
+            Ok(None) => {}
+            Ok(Some(number)) => return contexts.release(number),
+            Err(_) => break,
+        }
+    }
+    drop(agreement);
+    assert!(contexts.alone().is_ok());
 }
 
 impl Drop for Agreement<'_> {

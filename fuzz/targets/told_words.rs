@@ -1,0 +1,14 @@
+//! What processes tell each other in calls of MPI, as words: whatever they say is an error, or a graph between ranks,
+//! groups of different processes, a window that fits the address space, an access that stays in its windows.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&which, rest)) = data.split_first() else {
+        return;
+    };
+    let words = rest.as_chunks().0.iter().copied();
+    let words: Vec<i64> = words.map(i64::from_le_bytes).collect();
+    weft_mpi::fuzzed::read(which, &words);
+});
