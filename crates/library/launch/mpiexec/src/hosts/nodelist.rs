@@ -21,7 +21,7 @@ pub fn expand_counts(text: &str) -> Option<Vec<u32>> {
             None => (item, 1),
         };
         let count: u32 = count.parse().ok().filter(|&count| count > 0)?;
-        if times == 0 || counts.len() + times > HOSTS_MAX {
+        if times == 0 || times > HOSTS_MAX - counts.len() {
             return None;
         }
         counts.extend(std::iter::repeat_n(count, times));
@@ -139,7 +139,16 @@ mod tests {
     fn expands_counts() {
         assert_eq!(expand_counts("2(x3),1"), Some(vec![2, 2, 2, 1]));
         assert_eq!(expand_counts("16"), Some(vec![16]));
-        for text in ["", "0", "2(x", "2(x0)", "2x3", "1(x99999999)", ","] {
+        for text in [
+            "",
+            "0",
+            "2(x",
+            "2(x0)",
+            "2x3",
+            "1(x99999999)",
+            "1,1(x18446744073709551615)",
+            ",",
+        ] {
             assert_eq!(expand_counts(text), None, "{text}");
         }
     }
