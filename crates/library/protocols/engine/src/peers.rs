@@ -51,7 +51,9 @@ pub(crate) struct Reported {
 impl Reported {
     pub fn report(&self, me: Peer, peer: Peer, why: &Lost) {
         if !self.is_leaving.load(Ordering::Acquire) && self.peers.lock().insert(peer) {
-            eprintln!("weft: rank {me}: {why}");
+            // In one write, so that lines of several processes do not mix.
+            let line = format!("weft: rank {me}: {why}\n");
+            eprint!("{line}");
         }
     }
 
