@@ -98,9 +98,9 @@ impl Share {
         let block = element.repeated(self.block, stride)?;
         let step = product(block_stride, self.processes);
         let step = if whole > 1 { step? } else { 0 };
-        assembly.place(&block.repeated(whole, step)?, at(0)?)?;
+        assembly.place(&block, whole, step, at(0)?)?;
         if whole < mine {
-            assembly.place(&element.repeated(cut, stride)?, at(whole)?)?;
+            assembly.place(element, cut, stride, at(whole)?)?;
         }
         Ok(assembly.finish())
     }

@@ -1,6 +1,6 @@
 //! What a datatype is apart from how it was made: bounds, shape and signature, and how they combine.
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, Span};
 use crate::shape::{List, Shape};
 use crate::signature::{self, Signature};
 use crate::{Overflow, Predefined};
@@ -74,9 +74,66 @@ impl Body {
                 ..Body::empty()
             });
         }
-        let mut list = List::with_capacity(count);
-        for displacement in displacements {
-            list.push(self.origin + displacement * unit, size, &self.shape);
+        let (origin, shape) = match &self.shape {
+            Shape::Run { .. } if !touch(displacements, unit, size) => {
+                let shape = Shape::runs_at(displacements, unit, size);
+                (self.origin + displacements[0] * unit, shape)
+            }
+            shape => {
+                let mut list = List::with_capacity(count);
+                for displacement in displacements {
+                    list.push(self.origin + displacement * unit, size, shape);
+                }
+                list.finish()
+            }
+        };
+        Ok(Body {
+            bounds,
+            origin,
+            shape,
+            signature: self.signature.repeat(count),
+        })
+    }
+
+    /// A block of so many elements, one after the other, at each of some displacements, which count `unit` bytes each.
+    pub fn blocks(
+        &self,
+        blocklengths: &[usize],
+        displacements: &[isize],
+        unit: isize,
+    ) -> Result<Body, Overflow> {
+        let blocks = || {
+            blocklengths
+                .iter()
+                .copied()
+                .zip(displacements.iter().copied())
+        };
+        let extent = self.extent()?;
+        // Where the origins of elements lie, and how many there are.
+        let mut origins: Option<Span> = None;
+        let mut count = 0usize;
+        for (blocklength, displacement) in blocks().filter(|&(blocklength, _)| blocklength > 0) {
+            let first = displacement.checked_mul(unit).ok_or(Overflow)?;
+            let reach = isize::try_from(blocklength - 1).map_err(|_| Overflow)?;
+            let reach = reach.checked_mul(extent).ok_or(Overflow)?;
+            let last = first.checked_add(reach).ok_or(Overflow)?;
+            let span = Span::new(first.min(last), first.max(last));
+            origins = Some(origins.map_or(span, |others| others.joined(span)));
+            count = count.checked_add(blocklength).ok_or(Overflow)?;
+        }
+        let Some(origins) = origins else {
+            return Ok(Body::empty());
+        };
+        let bounds = self.bounds.placed(origins.low, origins.high, count)?;
+        if self.bounds.size == 0 {
+            return Ok(Body {
+                bounds,
+                ..Body::empty()
+            });
+        }
+        let mut list = List::with_capacity(displacements.len());
+        for (blocklength, displacement) in blocks().filter(|&(blocklength, _)| blocklength > 0) {
+            self.append_block(&mut list, blocklength, extent, displacement * unit);
         }
         let (origin, shape) = list.finish();
         Ok(Body {
@@ -85,6 +142,19 @@ impl Body {
             shape,
             signature: self.signature.repeat(count),
         })
+    }
+
+    /// Appends a block of `count` elements, its origin at `displacement`. There are data, and bounds were checked.
+    #[inline]
+    fn append_block(&self, list: &mut List, count: usize, extent: isize, displacement: isize) {
+        let (size, at) = (self.bounds.size, self.origin + displacement);
+        match &self.shape {
+            Shape::Run { .. } if count == 1 || extent == size as isize => {
+                list.append_run(at, size * count)
+            }
+            shape if count == 1 => list.push(at, size, shape),
+            shape => list.push(at, size * count, &shape.clone().repeat(size, count, extent)),
+        }
     }
 
     /// `count` copies, one after the other.
@@ -122,6 +192,12 @@ impl Predefined {
     }
 }
 
+/// Whether a run of `size` bytes at one of the displacements goes on with the one before. Their bounds were checked.
+fn touch(displacements: &[isize], unit: isize, size: usize) -> bool {
+    let mut pairs = displacements.windows(2);
+    pairs.any(|pair| (pair[1] - pair[0]) * unit == size as isize)
+}
+
 /// Puts bodies one after the other.
 pub(crate) struct Assembly {
     bounds: Bounds,
@@ -138,14 +214,22 @@ impl Assembly {
         }
     }
 
-    /// Appends `body`, its origin at `displacement`.
-    pub fn place(&mut self, body: &Body, displacement: isize) -> Result<(), Overflow> {
-        self.bounds = self.bounds.joined(body.bounds.moved(displacement)?)?;
-        let size = body.bounds.size;
-        if size > 0 {
-            self.list
-                .push(body.origin + displacement, size, &body.shape);
-            self.signature.push(&body.signature);
+    /// Appends a block of `count` elements of `body`, `extent` bytes apart, its origin at `displacement`.
+    pub fn place(
+        &mut self,
+        body: &Body,
+        count: usize,
+        extent: isize,
+        displacement: isize,
+    ) -> Result<(), Overflow> {
+        if count == 0 {
+            return Ok(());
+        }
+        let block = body.bounds.repeated(count, extent)?;
+        self.bounds = self.bounds.joined(block.moved(displacement)?)?;
+        if body.bounds.size > 0 {
+            body.append_block(&mut self.list, count, extent, displacement);
+            self.signature.push(&body.signature, count);
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ impl Span {
         Ok(Span::new(moved(self.low)?, moved(self.high)?))
     }
 
-    fn joined(self, other: Span) -> Span {
+    pub fn joined(self, other: Span) -> Span {
         Span::new(self.low.min(other.low), self.high.max(other.high))
     }
 
@@ -81,8 +81,10 @@ impl Bounds {
 
     /// Of `count` copies whose origins are `stride` apart.
     pub fn repeated(self, count: usize, stride: isize) -> Result<Bounds, Overflow> {
-        if count == 0 {
-            return Ok(Bounds::EMPTY);
+        match count {
+            0 => return Ok(Bounds::EMPTY),
+            1 => return Ok(self),
+            _ => {}
         }
         let last = isize::try_from(count - 1).map_err(|_| Overflow)?;
         let reach = last.checked_mul(stride).ok_or(Overflow)?;

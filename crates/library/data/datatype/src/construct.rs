@@ -64,7 +64,9 @@ impl Datatype {
         displacements: Box<[isize]>,
         old: &Datatype,
     ) -> Result<Datatype, Overflow> {
-        let body = blocks(&blocklengths, &displacements, old.extent(), old)?;
+        let body = old
+            .body()
+            .blocks(&blocklengths, &displacements, old.extent())?;
         let envelope = Envelope::Indexed {
             blocklengths,
             displacements,
@@ -79,7 +81,7 @@ impl Datatype {
         displacements: Box<[isize]>,
         old: &Datatype,
     ) -> Result<Datatype, Overflow> {
-        let body = blocks(&blocklengths, &displacements, 1, old)?;
+        let body = old.body().blocks(&blocklengths, &displacements, 1)?;
         let envelope = Envelope::Hindexed {
             blocklengths,
             displacements,
@@ -128,10 +130,12 @@ impl Datatype {
         types: Box<[Datatype]>,
     ) -> Result<Datatype, Overflow> {
         let mut assembly = Assembly::with_capacity(types.len());
+        let mut bodies = Bodies::default();
         for ((old, &blocklength), &displacement) in
             types.iter().zip(&*blocklengths).zip(&*displacements)
         {
-            assembly.place(&old.body().block(blocklength)?, displacement)?;
+            let (body, extent) = bodies.of(old)?;
+            assembly.place(body, blocklength, *extent, displacement)?;
         }
         let envelope = Envelope::Struct {
             blocklengths,
@@ -152,19 +156,30 @@ impl Datatype {
     }
 }
 
-/// Blocks of `old` at displacements that count `unit` bytes each.
-fn blocks(
-    blocklengths: &[usize],
-    displacements: &[isize],
-    unit: isize,
-    old: &Datatype,
-) -> Result<Body, Overflow> {
-    let old = old.body();
-    let extent = old.extent()?;
-    let mut assembly = Assembly::with_capacity(displacements.len());
-    for (&blocklength, displacement) in blocklengths.iter().zip(displacements) {
-        let displacement = displacement.checked_mul(unit).ok_or(Overflow)?;
-        assembly.place(&old.repeated(blocklength, extent)?, displacement)?;
+/// The bodies and extents of the types that were asked for last: long lists are made of a few types.
+#[derive(Default)]
+struct Bodies<'a> {
+    known: Vec<(&'a Datatype, (Body, isize))>,
+}
+
+impl<'a> Bodies<'a> {
+    /// Types that are looked through one by one before their bodies are made anew.
+    const KEPT: usize = 8;
+
+    fn of(&mut self, datatype: &'a Datatype) -> Result<&(Body, isize), Overflow> {
+        let known = self.known.iter().position(|(known, _)| known.is(datatype));
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let body = datatype.body();
+                let extent = body.extent()?;
+                if self.known.len() == Self::KEPT {
+                    self.known.clear();
+                }
+                self.known.push((datatype, (body, extent)));
+                self.known.len() - 1
+            }
+        };
+        Ok(&self.known[at].1)
     }
-    Ok(assembly.finish())
 }

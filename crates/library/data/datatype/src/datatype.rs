@@ -95,6 +95,15 @@ impl Datatype {
         }
     }
 
+    /// Whether two are one and the same, as far as a look at them tells.
+    pub(crate) fn is(&self, other: &Datatype) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Predefined(a), Kind::Predefined(b)) => a == b,
+            (Kind::Derived(a), Kind::Derived(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
     /// The same, having been made by the large-count form of its constructor, as [`is_large`](Self::is_large) tells
     /// then. For a datatype just made.
     pub fn made_large(mut self, large: bool) -> Datatype {

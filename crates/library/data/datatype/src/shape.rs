@@ -30,7 +30,7 @@ pub(crate) enum Shape {
     /// Runs of any sizes at any places: each ends, in packed bytes, where the next one begins. The last entry is the
     /// end.
     Runs {
-        runs: Arc<[Run]>,
+        runs: Arc<Vec<Run>>,
     },
     /// `count` copies of `child`, `stride` apart; `size` is the child's.
     Loop {
@@ -100,6 +100,27 @@ impl Shape {
     const DEEPEST: u32 = 32;
     /// Lists up to this length are spliced into the list they become part of.
     const SHORT: usize = 16;
+
+    /// Runs of `block` bytes at displacements that count `unit` bytes each, of which none goes on with the one before.
+    pub fn runs_at(displacements: &[isize], unit: isize, block: usize) -> Shape {
+        let &[first, second, ..] = displacements else {
+            return Shape::Run { size: block };
+        };
+        let stride = second - first;
+        if displacements
+            .windows(2)
+            .all(|pair| pair[1] - pair[0] == stride)
+        {
+            return Shape::Run { size: block }.repeat(block, displacements.len(), stride * unit);
+        }
+        let from_first = displacements
+            .iter()
+            .map(|displacement| (displacement - first) * unit);
+        Shape::Blocks {
+            block,
+            displacements: from_first.collect(),
+        }
+    }
 
     /// `count` copies of the shape, `stride` bytes apart; `size` is the packed size of one. The caller has
     /// checked that `count * size` and the span do not overflow, or never goes that far.
@@ -262,7 +283,8 @@ pub(crate) struct List {
 impl List {
     pub fn with_capacity(parts: usize) -> List {
         List {
-            runs: Vec::with_capacity(parts),
+            // And the end.
+            runs: Vec::with_capacity(parts + 1),
             ..List::default()
         }
     }
@@ -397,7 +419,10 @@ fn shape_of_runs(mut runs: Vec<Run>, packed: usize) -> Shape {
             packed,
         };
         runs.push(end);
-        return Shape::Runs { runs: runs.into() };
+        runs.shrink_to_fit();
+        return Shape::Runs {
+            runs: Arc::new(runs),
+        };
     }
     let mut pairs = runs.windows(2);
     match pairs.all(|pair| pair[1].displacement - pair[0].displacement == stride) {

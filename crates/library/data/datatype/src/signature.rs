@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
-    stretches: Arc<[Stretch]>,
+    /// Not a slice of its own: a long one is not copied once it is complete.
+    stretches: Arc<Vec<Stretch>>,
     bytes: usize,
     elements: usize,
     depth: u32,
@@ -26,7 +27,7 @@ struct Stretch {
 #[derive(Clone, Debug)]
 enum Unit {
     Basic(Predefined),
-    Nested(Signature),
+    Nested(Arc<Signature>),
 }
 
 impl Unit {
@@ -63,7 +64,7 @@ impl Signature {
 
     pub fn of(predefined: Predefined) -> Signature {
         let mut builder = Builder::default();
-        builder.append(Unit::Basic(predefined), 1);
+        builder.append(&Unit::Basic(predefined), 1);
         builder.finish()
     }
 
@@ -85,10 +86,8 @@ impl Signature {
             return self.clone();
         }
         let mut builder = Builder::default();
-        match &*self.stretches {
-            _ if count == 0 => {}
-            [only] => builder.append(only.unit.clone(), only.count * count),
-            _ => builder.append(Unit::Nested(self.clone()), count),
+        if count > 0 {
+            builder.push(self, count);
         }
         builder.finish()
     }
@@ -195,26 +194,32 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    pub fn push(&mut self, signature: &Signature) {
-        let splice =
-            signature.stretches.len() <= Signature::SHORT || signature.depth >= Signature::DEEPEST;
-        if !splice {
-            self.append(Unit::Nested(signature.clone()), 1);
-            return;
-        }
-        for stretch in signature.stretches.iter() {
-            self.append(stretch.unit.clone(), stretch.count);
+    /// Appends a signature `count` times, not none.
+    pub fn push(&mut self, signature: &Signature, count: usize) {
+        match signature.stretches.as_slice() {
+            [] => {}
+            [only] => self.append(&only.unit, only.count * count),
+            stretches
+                if count == 1
+                    && (stretches.len() <= Signature::SHORT
+                        || signature.depth >= Signature::DEEPEST) =>
+            {
+                for stretch in stretches {
+                    self.append(&stretch.unit, stretch.count);
+                }
+            }
+            _ => self.append(&Unit::Nested(Arc::new(signature.clone())), count),
         }
     }
 
-    fn append(&mut self, unit: Unit, count: usize) {
+    fn append(&mut self, unit: &Unit, count: usize) {
         let (bytes_before, elements_before) = (self.bytes, self.elements);
         self.bytes += unit.bytes() * count;
         self.elements += unit.elements() * count;
         match self.stretches.last_mut() {
-            Some(last) if last.unit.is(&unit) => last.count += count,
+            Some(last) if last.unit.is(unit) => last.count += count,
             _ => self.stretches.push(Stretch {
-                unit,
+                unit: unit.clone(),
                 count,
                 bytes_before,
                 elements_before,
@@ -229,7 +234,7 @@ impl Builder {
         };
         Signature {
             depth: self.stretches.iter().map(depth).max().unwrap_or(0),
-            stretches: self.stretches.into(),
+            stretches: Arc::new(self.stretches),
             bytes: self.bytes,
             elements: self.elements,
         }

@@ -1,7 +1,51 @@
 //! What is large or deep costs nothing extra: no loop per element, no recursion per constructor.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 use weft_datatype::{Datatype, Order, Predefined, Subarray};
+
+thread_local! {
+    /// Allocations of a thread, and their bytes.
+    static ALLOCATED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+struct Counting;
+
+fn count(bytes: usize) {
+    let (calls, before) = ALLOCATED.get();
+    ALLOCATED.set((calls + 1, before + bytes));
+}
+
+// SAFETY: the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        count(bytes);
+        // SAFETY: the caller's.
+        unsafe { System.realloc(place, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Allocations, and their bytes, beside what is given.
+fn allocated<T>(make: impl FnOnce() -> T) -> (usize, usize) {
+    ALLOCATED.set((0, 0));
+    let _made = make();
+    ALLOCATED.get()
+}
 
 fn quick<T>(what: &str, make: impl FnOnce() -> T) -> T {
     let begin = Instant::now();
@@ -109,4 +153,58 @@ fn contiguous_repetition_is_one_run() {
     assert_eq!(runs(&byte, 0), []);
     let apart = Datatype::resized(&byte, 0, 4).unwrap();
     assert_eq!(runs(&apart, 3), [(0, 1), (4, 1), (8, 1)]);
+}
+
+/// Long lists are gone through without an allocation for each block, and what comes of them is written where it stays.
+#[test]
+fn long_lists_are_not_copied() {
+    const BLOCKS: usize = 100_000;
+    /// For what has one length whatever the lists': bodies, handles and the like.
+    const FIXED: (usize, usize) = (16, 4096);
+    let double = Datatype::from(Predefined::Double);
+    let lengths = || {
+        (0..BLOCKS)
+            .map(|block| 1 + block % 3)
+            .collect::<Box<[usize]>>()
+    };
+    let places = || (0..BLOCKS as isize).map(|block| 40 * block + 8 * (block % 2));
+    let within = |what: &str, (calls, bytes): (usize, usize), bytes_a_block: usize| {
+        let most = FIXED.1 + bytes_a_block * BLOCKS;
+        assert!(
+            calls <= FIXED.0 && bytes <= most,
+            "{what}: {calls} allocations of {bytes} bytes"
+        );
+    };
+    // Of each run, where it begins and how much lies before it.
+    let (sizes, at) = (lengths(), places().map(|place| place / 8).collect());
+    within(
+        "indexed",
+        allocated(|| Datatype::indexed(sizes, at, &double)),
+        16,
+    );
+    let (sizes, at) = (lengths(), places().collect());
+    within(
+        "hindexed",
+        allocated(|| Datatype::hindexed(sizes, at, &double)),
+        16,
+    );
+    // Of runs of one length, where they begin.
+    let at = places().map(|place| place / 8).collect();
+    within(
+        "indexed_block",
+        allocated(|| Datatype::indexed_block(2, at, &double)),
+        8,
+    );
+    let at = places().collect();
+    within(
+        "hindexed_block",
+        allocated(|| Datatype::hindexed_block(2, at, &double)),
+        8,
+    );
+    // Types in turn: the signature's list grows as it is written, so that its allocations are some twenty.
+    let types = [double.clone(), Predefined::Int.into()];
+    let types = (0..BLOCKS).map(|block| types[block % 2].clone()).collect();
+    let (sizes, at) = (lengths(), places().collect());
+    let (calls, _) = allocated(|| Datatype::structure(sizes, at, types));
+    assert!(calls <= FIXED.0 + 20, "struct: {calls} allocations");
 }

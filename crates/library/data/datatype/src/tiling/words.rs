@@ -171,7 +171,12 @@ impl Reader<'_> {
             displacement: 0,
             packed,
         });
-        Some((Shape::Runs { runs: runs.into() }, packed))
+        Some((
+            Shape::Runs {
+                runs: Arc::new(runs),
+            },
+            packed,
+        ))
     }
 
     fn sequence(&mut self, depth: u32) -> Option<(Shape, usize)> {
