@@ -19,9 +19,10 @@ const YIELD: u64 = 2000;
 const RING: u64 = 2000;
 const SEEN: u64 = 200;
 const US: u64 = 1000;
-/// Barriers before the disturbance and behind it.
+/// Barriers before the disturbance, and behind it those in which it is to end, and those that are to be as quick as before.
 const BEFORE: usize = 12;
-const BEHIND: usize = 10;
+const BEHIND: usize = 9;
+const QUICK: usize = 4;
 
 /// splitmix64.
 struct Draws(u64);
@@ -205,29 +206,44 @@ impl Job {
     }
 }
 
-/// The time of a barrier before a disturbance, and of the tenth behind it.
+/// The time of a barrier before a disturbance, and of the tenth and later ones behind it.
 fn before_and_behind(pace: Pace, seed: u64) -> (u64, u64) {
     let mut job = Job::new(pace, seed);
-    let mut left = (0..BEFORE).map(|_| job.barrier()).collect::<Vec<_>>();
-    let mut before: Vec<u64> = left.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    before.sort_unstable();
+    let before: Vec<u64> = (0..BEFORE).map(|_| job.barrier()).collect();
     job.disturb(DISTURBANCES[seed as usize % DISTURBANCES.len()]);
-    left = (0..=BEHIND).map(|_| job.barrier()).collect();
-    (before[before.len() / 2], left[BEHIND] - left[BEHIND - 1])
+    let behind: Vec<u64> = (0..BEHIND + QUICK).map(|_| job.barrier()).collect();
+    (usual(&before), quick(&behind))
 }
 
-/// How many of so many seeds have a tenth barrier that takes more than twice the time before.
-fn storms(pace: Pace, seeds: u64) -> u64 {
-    let goes_on = |&seed: &u64| {
-        let (before, behind) = before_and_behind(pace, seed);
-        behind > 2 * before
-    };
-    (0..seeds).filter(goes_on).count() as u64
+/// The median time of barriers that were left so.
+fn usual(left: &[u64]) -> u64 {
+    let mut times: Vec<u64> = left.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// The mean time of those that are to be quick, so that noise is no storm.
+fn quick(left: &[u64]) -> u64 {
+    let last = left.len() - 1;
+    (left[last] - left[last - QUICK]) / QUICK as u64
+}
+
+/// The seeds, of so many, by which the tenth barrier and those behind it take more than twice the time before; and both times.
+fn storms(seeds: u64, times: impl Fn(u64) -> (u64, u64)) -> Vec<(u64, u64, u64)> {
+    let all = (0..seeds).map(|seed| (seed, times(seed)));
+    let goes_on = all.filter(|(_, (before, behind))| *behind > 2 * before);
+    goes_on
+        .map(|(seed, (before, behind))| (seed, before, behind))
+        .collect()
+}
+
+fn alone(seed: u64) -> (u64, u64) {
+    before_and_behind(Pace::ALONE, seed)
 }
 
 #[test]
 fn a_disturbance_is_over_when_it_is_over() {
-    assert_eq!(storms(Pace::ALONE, 60), 0);
+    assert_eq!(storms(60, alone), []);
 }
 
 /// Two thousand turns and two hundred yields were some 180 us: where a wake takes longer, storms go on.
@@ -238,14 +254,14 @@ fn turns_alone_do_not_end_a_storm() {
         yields: 40,
         by_time: false,
     };
-    assert!(storms(by_turns, 60) > 5);
+    assert!(storms(60, |seed| before_and_behind(by_turns, seed)).len() > 5);
 }
 
 #[test]
 #[ignore = "minutes; run in release"]
 fn no_disturbance_of_many_goes_on() {
-    assert_eq!(storms(Pace::ALONE, 100_000), 0);
-    assert_eq!(shared::storms(Pace::SHARED, 100_000), 0);
+    assert_eq!(storms(100_000, alone), []);
+    assert_eq!(storms(100_000, shared::together), []);
 }
 
 /// The last of 64 that sleep for one is awake no later than if that one rang all, and much sooner where a wake takes

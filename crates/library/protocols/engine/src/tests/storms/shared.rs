@@ -6,7 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{BEFORE, BEHIND, DISTURBANCES, Disturbance, Draws, RING, US};
+use super::{
+    BEFORE, BEHIND, DISTURBANCES, Disturbance, Draws, QUICK, RING, US, quick, storms, usual,
+};
 use crate::Pace;
 use crate::waiting::{Staying, Step};
 
@@ -64,7 +66,7 @@ impl Cores {
             ready: (0..processes as usize)
                 .map(|process| Reverse((0, process)))
                 .collect(),
-            left_at: vec![0; BEFORE + BEHIND + 1],
+            left_at: vec![0; BEFORE + BEHIND + QUICK],
             draws,
         }
     }
@@ -154,7 +156,7 @@ impl Cores {
         }
     }
 
-    /// The time of a barrier before the disturbance, and of the tenth behind it.
+    /// The time of a barrier before the disturbance, and of the tenth and later ones behind it.
     fn before_and_behind(mut self) -> (u64, u64) {
         let mut is_to_lose = self.what == Disturbance::Preempted;
         while let Some(Reverse((ready, process))) = self.ready.pop() {
@@ -166,41 +168,25 @@ impl Cores {
             }
             self.free.push(Reverse(end));
         }
-        let quiet = &self.left_at[..BEFORE - 6];
-        let mut before: Vec<u64> = quiet.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        before.sort_unstable();
-        let last = self.left_at.len() - 1;
-        (
-            before[before.len() / 2],
-            self.left_at[last] - self.left_at[last - 1],
-        )
+        (usual(&self.left_at[..BEFORE - 5]), quick(&self.left_at))
     }
 }
 
-pub(super) fn storms(pace: Pace, seeds: u64) -> u64 {
-    let goes_on = |&seed: &u64| {
-        let (before, behind) = Cores::new(pace, seed).before_and_behind();
-        behind > 2 * before
-    };
-    (0..seeds).filter(goes_on).count() as u64
+pub(super) fn together(seed: u64) -> (u64, u64) {
+    Cores::new(Pace::SHARED, seed).before_and_behind()
 }
 
 #[test]
 fn a_disturbance_is_over_where_processes_share_cores() {
-    assert_eq!(storms(Pace::SHARED, 60), 0);
+    assert_eq!(storms(60, together), []);
 }
 
 /// Twenty yields take less than many a wake.
 #[test]
 fn too_few_yields_do_not_end_a_storm() {
-    let yields = 20;
-    assert!(
-        storms(
-            Pace {
-                yields,
-                ..Pace::SHARED
-            },
-            600
-        ) > 5
-    );
+    let few = Pace {
+        yields: 20,
+        ..Pace::SHARED
+    };
+    assert!(storms(600, |seed| Cores::new(few, seed).before_and_behind()).len() > 5);
 }
