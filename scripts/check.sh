@@ -16,7 +16,8 @@ steps_begin "$out/logs" 23
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 # Compilers run in the idle class beside tests: they take what processor time the tests leave, which wait a lot.
 idle() { chrt --idle 0 "$@"; }
-build() { idle cargo build --release --workspace --exclude xtask; }
+# What all later steps wait for is not in the idle class.
+build() { cargo build --release --workspace --exclude xtask; }
 lint() { idle cargo clippy --workspace --all-targets -- -D warnings; }
 # Two preemptions find most of what three do, in a quarter of the time; `make loom` allows three.
 loom() { LOOM_MAX_PREEMPTIONS=2 RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom idle cargo test --profile loom -p weft-sync --lib; }
@@ -55,15 +56,15 @@ PATH=$(scripts/setup.sh --path check)
 XDG_CACHE_HOME=$out/cache
 export PATH XDG_CACHE_HOME
 early peers scripts/peers.sh "$peers"
+early library build
 step "formatting" "a moment" "cargo fmt --all; cargo fmt --manifest-path fuzz/Cargo.toml" formatting
 step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
     cargo xtask edges
 step "header is what its table generates" "a moment" "cargo xtask header, and commit what it writes" \
     cargo xtask header --check
 step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
-early library build
-step "unit and integration tests" "about 4 min" "$fix; again: make test" unit
-step_must "building the library, release" "begun before the tests" "$fix" early_end library
+step "unit and integration tests" "about 8 min" "$fix; again: make test" unit
+step_must "building the library, release" "begun at the start" "$fix" early_end library
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
