@@ -3,11 +3,12 @@
  * MPI-5.0 §6.1: what an operation does is the same however it is done. */
 #include "check_tools.h"
 #include "hosts.h"
+#include <malloc.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPERATIONS = 20, SLACK_BYTES = 64 << 10, LANES = 16 };
+enum { OPERATIONS = 20, SLACK_BYTES = 64 << 10, LANES = 16, BLOCKS = 64, BLOCK_BYTES = 32 << 10 };
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle arenas, refused;
@@ -37,6 +38,17 @@ static rlim_t address_space(void)
     CHECK(file && fscanf(file, "%lu", &pages) == 1, "proc_pid_statm(5)");
     fclose(file);
     return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The heap has room, which it keeps: what is short is address space for what is mapped, and no word of malloc(3)'s. */
+static void fill_heap(void)
+{
+    void *blocks[BLOCKS];
+    mallopt(M_TRIM_THRESHOLD, 2 * BLOCKS * BLOCK_BYTES);
+    for (int i = 0; i < BLOCKS; i++)
+        *(volatile char *)(blocks[i] = malloc(BLOCK_BYTES)) = 1;
+    for (int i = 0; i < BLOCKS; i++)
+        free(blocks[i]);
 }
 
 /* A communicator whose last rank is short of `resource` when the memory would be made. */
@@ -92,6 +104,7 @@ int main(int argc, char **argv)
                          (rank_of_world + size_of_world - i) % size_of_world, 0, comms[c], MPI_STATUS_IGNORE);
     }
     short_of(RLIMIT_NOFILE);
+    fill_heap();
     short_of(RLIMIT_AS);
     number had = value_of(session, arenas);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
