@@ -4,11 +4,9 @@
 //! What they tell they also [`agree`] about, before anything depends on it: a process that was told nonsense, or
 //! something else than another one was, has all of them end the call together.
 
-use weft_collective::{Channel, Outcome, Uniform, run_blocking};
-use weft_datatype::{Datatype, Predefined};
-use weft_memory::Memory;
+use weft_collective::Channel;
 
-use super::peers::{Peers, boxed, largest, largest_over};
+use super::peers::{Peers, Words, gather_words, largest, largest_over};
 use crate::error::{Class, Error, Result};
 use crate::objects::comm::Comm;
 use crate::told::{Reader, Teller, fingerprint};
@@ -22,7 +20,10 @@ struct Part<const N: usize> {
     words: [i64; N],
 }
 
-/// What a process says that has failed.
+// SAFETY: it is a word and an array of words, one behind the other.
+unsafe impl<const N: usize> Words for Part<N> {}
+
+/// A process's news that it has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elsewhere {
     pub rank: usize,
@@ -40,7 +41,7 @@ pub(crate) fn exchange<const N: usize>(
         failed: mine.as_ref().err().map_or(0, |error| error.class as i64),
         words: *mine.as_ref().unwrap_or(&[0; N]),
     };
-    let parts = gathered(comm, part);
+    let parts = gather_words(comm, part);
     mine?;
     let parts = parts?;
     for (rank, part) in parts.iter().enumerate() {
@@ -65,20 +66,6 @@ pub(crate) fn exchange_last<const N: usize>(
             Peers::all(comm).disconnect(error);
         }
     })
-}
-
-fn gathered<const N: usize>(comm: &Comm, mine: Part<N>) -> Result<Vec<Part<N>>> {
-    let (peers, outcome) = (Peers::all(comm), Outcome::default());
-    let channel = Channel::new(&peers, comm.next_operation(), &outcome);
-    let mut all = vec![mine; channel.size()];
-    let datatype = Datatype::from(Predefined::Int64);
-    let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), N + 1, all.len())?;
-    let memory = Memory::contiguous((&raw const mine).cast_mut().cast(), size_of::<Part<N>>());
-    let gathered = boxed(|| weft_collective::allgather(&channel, Some(memory), &blocks));
-    run_blocking(gathered, || peers.wait())?;
-    // It may have come back by others.
-    all[channel.rank()] = mine;
-    Ok(all)
 }
 
 pub(crate) fn print_of<const N: usize>(told: &[[i64; N]]) -> u64 {

@@ -351,22 +351,32 @@ pub(crate) async fn largest_over<const N: usize>(
     channel.peers().checked(result, check)
 }
 
+/// What is made of words (`i64`) alone.
+///
+/// # Safety
+/// It has no padding, and each of its words may have any value.
+pub(crate) unsafe trait Words: Copy {}
+
+// SAFETY: such are arrays of words.
+unsafe impl<const N: usize> Words for [i64; N] {}
+
 /// Everyone's `mine`, in rank order.
-pub(crate) fn gather_words<const N: usize>(comm: &Comm, mine: [i64; N]) -> Result<Vec<[i64; N]>> {
+pub(crate) fn gather_words<T: Words>(comm: &Comm, mine: T) -> Result<Vec<T>> {
     let (peers, outcome) = (Peers::all(comm), Outcome::default());
     let channel = Channel::new(&peers, comm.next_operation(), &outcome);
     run_blocking(boxed(|| gather_words_over(&channel, mine)), || peers.wait())
 }
 
 /// The same, in an operation.
-pub(crate) async fn gather_words_over<const N: usize>(
+pub(crate) async fn gather_words_over<T: Words>(
     channel: &Channel<'_, Peers<'_>>,
-    mine: [i64; N],
-) -> Result<Vec<[i64; N]>> {
-    let mut all = vec![[0i64; N]; channel.size()];
+    mine: T,
+) -> Result<Vec<T>> {
+    let mut all = vec![mine; channel.size()];
+    let words = size_of::<T>() / size_of::<i64>();
     let datatype = Datatype::from(Predefined::Int64);
-    let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), N, all.len())?;
-    let memory = Memory::contiguous(mine.as_ptr().cast_mut().cast(), N * 8);
+    let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), words, all.len())?;
+    let memory = Memory::contiguous((&raw const mine).cast_mut().cast(), size_of::<T>());
     weft_collective::allgather(channel, Some(memory), &blocks).await?;
     // It may have come back by others.
     all[channel.rank()] = mine;
