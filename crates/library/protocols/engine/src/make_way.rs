@@ -9,13 +9,26 @@ use weft_sync::{now_ns, sleep_in_place_of_yield};
 use weft_transport::Fabric;
 
 use crate::engine::Engine;
-use crate::waiting::{Others, Polls, Way};
+use crate::waiting::{InVain, Others, Polls, Way};
 
 /// The shortest sleep there is: the kernel adds its slack of 50 us.
 const NAP: Duration = Duration::from_nanos(1);
 
 thread_local! {
     static POLLS: Cell<Polls> = const { Cell::new(Polls::NONE) };
+    static IN_VAIN: Cell<InVain> = const { Cell::new(InVain::NONE) };
+}
+
+/// For how many turns this thread keeps its core until it yields.
+pub(crate) fn keeps() -> u32 {
+    IN_VAIN.get().keeps()
+}
+
+/// This thread has yielded, which took so long.
+fn yielded(ns: u64) {
+    let mut in_vain = IN_VAIN.get();
+    in_vain.yielded(ns);
+    IN_VAIN.set(in_vain);
 }
 
 /// One more poll of this thread's in vain.
@@ -84,14 +97,15 @@ impl<F: Fabric> Engine<F> {
         if sleep_in_place_of_yield() {
             return false;
         }
-        if !self.crowd.is_watched {
-            std::thread::yield_now();
-            return false;
-        }
         let own_wakes = || self.watch.background_wakes.load(Ordering::Relaxed);
         let (before, before_ns) = (own_wakes(), now_ns());
         std::thread::yield_now();
-        let is_late = own_wakes() == before && self.crowd.yielded(before_ns, now_ns());
+        let now_ns = now_ns();
+        yielded(now_ns.saturating_sub(before_ns));
+        if !self.crowd.is_watched {
+            return false;
+        }
+        let is_late = own_wakes() == before && self.crowd.yielded(before_ns, now_ns);
         if is_late {
             self.look_everywhere();
         }

@@ -28,6 +28,7 @@ use weft_transport::{Endpoint, Fabric};
 use crate::condition::Condition;
 use crate::engine::Engine;
 use crate::lanes::{LANES, numbers};
+use crate::make_way;
 use crate::request_id::RequestId;
 use crate::state::State;
 use crate::waiter::Waiter;
@@ -353,7 +354,8 @@ impl<F: Fabric> Engine<F> {
 
     #[inline]
     fn step(&self, staying: &mut Staying) -> Step {
-        staying.step(weft_sync::now_ns, || self.wake_cost.known_ns())
+        let wake_ns = || self.wake_cost.known_ns();
+        staying.step(weft_sync::now_ns, wake_ns, make_way::keeps)
     }
 
     /// Lets others have the core, and what it waits for with it if they want it again and again.
@@ -457,7 +459,7 @@ impl<F: Fabric> Engine<F> {
     /// others here, as in a barrier while its window is accessed.
     fn linger(&self, condition: &mut impl Condition, is_rung: bool) -> bool {
         let pace = self.pace_of_waiter();
-        let mut staying = match is_rung && pace.by_time {
+        let mut staying = match is_rung && pace.stays_awake() {
             true => Staying::new(pace),
             false => Staying::new(Pace::CROWDED),
         };

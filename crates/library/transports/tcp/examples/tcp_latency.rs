@@ -58,7 +58,7 @@ impl Side {
         let pace = Pace {
             spins: u32::MAX,
             yields: 0,
-            by_time: false,
+            wakes: 0,
         };
         Side {
             me,

@@ -61,7 +61,11 @@ impl Setting {
 /// The pace that this process has: `given`, where tools have set nothing else. Once they have, turns alone count.
 pub(crate) fn pace(given: Pace) -> Pace {
     Pace {
-        by_time: given.by_time && SPINS.get().is_none() && YIELDS.get().is_none(),
+        wakes: if SPINS.get().is_none() && YIELDS.get().is_none() {
+            given.wakes
+        } else {
+            0
+        },
         spins: SPINS.get().unwrap_or(given.spins),
         yields: YIELDS.get().unwrap_or(given.yields),
     }

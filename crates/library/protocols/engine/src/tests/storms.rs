@@ -20,7 +20,7 @@ const RING: u64 = 2000;
 const SEEN: u64 = 200;
 const US: u64 = 1000;
 /// Barriers before the disturbance, and behind it those in which it is to end, and those that are to be as quick as before.
-const BEFORE: usize = 12;
+const BEFORE: usize = 40;
 const BEHIND: usize = 9;
 const QUICK: usize = 4;
 
@@ -103,7 +103,7 @@ impl Job {
         let (mut staying, mut now) = (Staying::new(self.pace), from);
         while now <= until {
             staying.count_turn();
-            match staying.step(|| now, || self.known_ns[process]) {
+            match staying.step(|| now, || self.known_ns[process], || 0) {
                 Step::Spin => now += SPIN,
                 Step::Yield => now += YIELD,
                 Step::Sleep => return Some(now),
@@ -252,7 +252,7 @@ fn turns_alone_do_not_end_a_storm() {
     let by_turns = Pace {
         spins: 2000,
         yields: 40,
-        by_time: false,
+        wakes: 0,
     };
     assert!(storms(60, |seed| before_and_behind(by_turns, seed)).len() > 5);
 }

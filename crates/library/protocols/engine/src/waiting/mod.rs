@@ -5,6 +5,7 @@
 
 mod all_lanes;
 mod crowd;
+mod in_vain;
 mod pace;
 mod patience;
 mod polling;
@@ -13,6 +14,7 @@ mod wake_cost;
 
 pub(crate) use all_lanes::{ALL_LANES_EVERY, AllLanes};
 pub(crate) use crowd::Crowd;
+pub(crate) use in_vain::InVain;
 pub use pace::Pace;
 pub(crate) use pace::PaceCell;
 pub use patience::{LOOK_EVERY, Patience};

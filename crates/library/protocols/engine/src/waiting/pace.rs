@@ -1,6 +1,6 @@
 //! How long threads that wait stay awake.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Looks of a short collective operation at what another process posts, where each has a core: some 2 us, before it
 /// waits and makes progress.
@@ -13,8 +13,8 @@ pub struct Pace {
     pub spins: u32,
     /// Turns that yield it, after those.
     pub yields: u32,
-    /// Whether it goes on to yield until its time is over (`staying.rs`).
-    pub by_time: bool,
+    /// For so many wakes it goes on to yield, by what one costs here (`staying.rs`).
+    pub wakes: u32,
 }
 
 impl Pace {
@@ -22,19 +22,20 @@ impl Pace {
     pub const ALONE: Pace = Pace {
         spins: 2000,
         yields: 1,
-        by_time: true,
+        wakes: 10,
     };
-    /// For more processes or threads than cores: a thread that waits makes way.
+    /// For more processes or threads than cores: a thread that waits makes way. Awake it takes every other turn of a core from those
+    /// at work, or its part of many; so it is no longer awake than it takes others to come that share cores, or to wake.
     pub const SHARED: Pace = Pace {
         spins: 1,
-        yields: 300,
-        by_time: false,
+        yields: 40,
+        wakes: 2,
     };
     /// For cores that others want: a thread that waits sleeps.
     pub const CROWDED: Pace = Pace {
         spins: 0,
         yields: 0,
-        by_time: false,
+        wakes: 0,
     };
 }
 
@@ -45,6 +46,12 @@ impl Pace {
         self.spins <= Pace::SHARED.spins
     }
 
+    /// Whether it stays awake for as long as it takes others to wake, whatever that costs.
+    #[inline]
+    pub fn stays_awake(self) -> bool {
+        self.wakes > 0 && !self.makes_way()
+    }
+
     /// How often an operation that waits for memory alone looks before it waits.
     pub fn looks(self) -> u32 {
         if self.makes_way() { 1 } else { LOOKS }
@@ -52,8 +59,14 @@ impl Pace {
 
     /// That of a thread that does something for others while it waits, behind what it did last.
     pub fn after_something(self) -> Pace {
-        let yields = if self.by_time { self.yields } else { 0 };
-        Pace { yields, ..self }
+        match self.stays_awake() {
+            true => self,
+            false => Pace {
+                yields: 0,
+                wakes: 0,
+                ..self
+            },
+        }
     }
 }
 
@@ -61,7 +74,7 @@ impl Pace {
 pub(crate) struct PaceCell {
     spins: AtomicU32,
     yields: AtomicU32,
-    by_time: AtomicBool,
+    wakes: AtomicU32,
 }
 
 impl PaceCell {
@@ -69,7 +82,7 @@ impl PaceCell {
         PaceCell {
             spins: AtomicU32::new(pace.spins),
             yields: AtomicU32::new(pace.yields),
-            by_time: AtomicBool::new(pace.by_time),
+            wakes: AtomicU32::new(pace.wakes),
         }
     }
 
@@ -78,13 +91,13 @@ impl PaceCell {
         Pace {
             spins: self.spins.load(Ordering::Relaxed),
             yields: self.yields.load(Ordering::Relaxed),
-            by_time: self.by_time.load(Ordering::Relaxed),
+            wakes: self.wakes.load(Ordering::Relaxed),
         }
     }
 
     pub fn store(&self, pace: Pace) {
         self.spins.store(pace.spins, Ordering::Relaxed);
         self.yields.store(pace.yields, Ordering::Relaxed);
-        self.by_time.store(pace.by_time, Ordering::Relaxed);
+        self.wakes.store(pace.wakes, Ordering::Relaxed);
     }
 }
