@@ -1,4 +1,4 @@
-"""Reads what callgrind wrote with --dump-instr=yes, and which instructions of a library lock."""
+"""Reads what callgrind wrote with --dump-instr=yes and --dump-after=FUNCTION, and which instructions of a library lock."""
 
 import re
 
@@ -6,6 +6,10 @@ from lib.processes import output_of
 
 # Instructions that lock the bus: the prefix, and xchg with memory, which locks without one.
 LOCKING = re.compile(r"^\s*([0-9a-f]+):.*\t(?:lock |xchg .*\()", re.M)
+# Of callgrind's format: who ended, an object's number and name, and how lines of costs begin.
+TRIGGER = re.compile(r"^desc: Trigger: --dump-after=(\w+)$", re.M)
+OBJECT = re.compile(r"c?ob=\((\d+)\)(?: (.*))?$")
+COST = set("0123456789+-*")
 
 
 def locking_instructions(library):
@@ -15,19 +19,22 @@ def locking_instructions(library):
 
 
 class Profile:
-    """Totals of one process, and how often each instruction of each object ran.
+    """Totals of what a process did in a function, and how often each instruction of each object ran.
 
     A cost line is `ADDRESS LINE COST`; ADDRESS is that in the object's file and may be relative to the line before (`+4`,
     `*`). `ob=(1) PATH` names the object of what follows, `ob=(1)` names it again. A line after `calls=` holds the callee's
     inclusive cost, which is no instruction of its own."""
 
-    def __init__(self, path):
+    def __init__(self):
         self.instructions, self.executed = 0, {}
+
+    def add(self, lines):
+        """What one more file holds."""
         paths, address, inclusive, current = {}, 0, False, {}
-        for line in path.read_text().splitlines():
+        for line in lines:
             if line.startswith("totals: "):
-                self.instructions = int(line.split()[1])
-            elif named := re.match(r"c?ob=\((\d+)\)(?: (.*))?$", line):
+                self.instructions += int(line.split()[1])
+            elif named := OBJECT.match(line):
                 number, name = named.groups()
                 if name:
                     paths[number] = name
@@ -35,7 +42,7 @@ class Profile:
                     current = self.executed.setdefault(paths[number], {})
             elif line.startswith("calls="):
                 inclusive = True
-            elif line[:1] in set("0123456789+-*"):
+            elif line[:1] in COST:
                 words = line.split()
                 address = self.absolute(words[0], address)
                 if not inclusive:
@@ -51,3 +58,17 @@ class Profile:
     def locked(self, library, addresses):
         """How often instructions at these addresses of the library ran."""
         return sum(count for address, count in self.executed.get(library, {}).items() if address in addresses)
+
+
+class Profiles:
+    """Those of a process by function, from the files that it left at the end of each call."""
+
+    def __init__(self, paths):
+        self.functions = {}
+        for path in paths:
+            text = path.read_text()
+            if ended := TRIGGER.search(text):
+                self.functions.setdefault(ended[1], Profile()).add(text.splitlines())
+
+    def of(self, function):
+        return self.functions[function]

@@ -17,7 +17,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
-from callgrind import Profile, locking_instructions
+from callgrind import Profiles, locking_instructions
 from lib.commands import declare
 from lib.compiler import compile_program
 from lib.processes import end_by_signals, run
@@ -25,7 +25,7 @@ from lib.processes import end_by_signals, run
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
 CFLAGS = "-std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -rdynamic -fno-optimize-sibling-calls".split()
-ROUNDS, WINDOW = 100, 16
+ROUNDS, WINDOW = 64, 16
 TOLERANCE = 1.03
 # Instructions a message, send side and receive side in all: callgrind, one thread. What the design aims at; what is
 # reached is in recorded.json, and may not get worse.
@@ -95,21 +95,23 @@ def compile_counted(mpicc, mpifort, build, program):
     compile_program(mpicc, words, build / program, CFLAGS)
 
 
-def measure(options, order, phases, threads, native):
-    """The costs of some phases, of different ranks, in one run under callgrind."""
+def measure(options, order, threads):
+    """The costs of an order's phases: natively, and in one run under callgrind, which writes a file at the end of each."""
+    native = launch(options, order, threads)
     for old in options.build.glob("callgrind.*"):
         old.unlink()
     valgrind = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={options.build}/callgrind.%q{{PMI_RANK}}"]
-    valgrind += [f"--toggle-collect=counted_{phase}" for phase in phases]
+    phases = PROGRAMS[order][1]
+    valgrind += ["--toggle-collect=counted_*", *(f"--dump-after=counted_{phase}" for phase in phases)]
     said = launch(options, order, threads, valgrind)
+    profiles = {rank: Profiles(options.build.glob(f"callgrind.{rank}.*")) for rank in (SENDER, RECEIVER)}
     costs, messages = {}, ROUNDS * WINDOW
-    for phase in phases:
-        rank = PROGRAMS[order][1][phase]
+    for phase, rank in phases.items():
         library = said[rank, phase][4]
         allocations, locks, system_calls, trapped = map(int, native[rank, phase][:4])
         if not trapped:
             sys.exit("costs: this kernel has no system call user dispatch (Linux 5.11 or later is needed)")
-        profile = Profile(options.build / f"callgrind.{rank}")
+        profile = profiles[rank].of(f"counted_{phase}")
         locked = profile.locked(os.path.realpath(library), addresses_of(library)) + locks
         counts = (profile.instructions, locked, system_calls, allocations)
         costs[order, phase, threads] = Costs(*(count / messages for count in counts))
@@ -195,20 +197,10 @@ def main():
     for program in sorted({program for program, _ in PROGRAMS.values()}):
         compile_counted(mpicc, mpifort, options.build, program)
 
-    together = [("isend", "irecv"), ("isend_wait", "irecv_wait"), ("local",)]
-    wanted = [("prepost", phases, threads) for threads in (False, True) for phases in together]
-    wanted += [("unexpected", (phase,), False) for phase in ("irecv", "irecv_wait")]
-    # One run each: the phases are of one rank.
-    wanted += [("passive", (phase,), False) for phase in ACCESSES]
-    wanted += [("fortran", (phase,), False) for phase in FORTRAN]
-    wanted += [("void", (phase,), False) for phase in VOID]
-    leaves = [phase for phase in SHORT if SHORT[phase] == RECEIVER]
-    wanted += [("short", pair, False) for pair in zip(leaves, [phase for phase in SHORT if phase not in leaves])]
-    wanted += [("requests", (phase,), threads) for threads in (False, True) for phase in REQUESTS]
-    native = {key: launch(options, *key) for key in {(order, threads) for order, _, threads in wanted}}
+    both = ("prepost", "requests")
     costs = {}
-    for order, phases, threads in wanted:
-        costs |= measure(options, order, phases, threads, native[order, threads])
+    for order, threads in [(order, False) for order in PROGRAMS] + [(order, True) for order in both]:
+        costs |= measure(options, order, threads)
     found = {" ".join((order, phase, "threads" if threads else "alone")): round(cost.instructions, 2)
              for (order, phase, threads), cost in costs.items()}  # fmt: skip
     if options.record:
