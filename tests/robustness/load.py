@@ -8,7 +8,7 @@ from lib.leftovers import Watched
 # The documented limit of a receiver's memory for what it has not asked for, per sender and in all.
 UNEXPECTED_LIMIT_MIB = 64
 IDLE_LIMIT_MS = 5
-CYCLES = 200
+CYCLES = 100
 
 
 def flood(site, messages, mode):
@@ -64,7 +64,7 @@ def cases(site):
     yield "one that stays awake for less than a wake is seen to", lambda: storm(site, "turns")
     for ranks, largest in ((16, 1 << 20), (64, 1 << 16)):
         yield f"{ranks} ranks", lambda ranks=ranks, largest=largest: many_ranks(site, ranks, largest)
-    communicators = 1 << 20 if site.full else 4096
+    communicators = 1 << 20 if site.full else 2560
     for ranks in (2, 4):
         what = f"{communicators} communicators that share memory, in turn, {ranks} ranks"
         yield what, lambda ranks=ranks: arenas(site, communicators // (ranks // 2), ranks)

@@ -349,7 +349,7 @@ def cases(site):
         yield what, lambda category=category: category_takes_what_was_planned(site, category)
     for pools, said in WRONG:
         yield f"over RDMA, pools that cannot be: {pools}", lambda pools=pools, said=said: wrong(site, pools, said)
-    messages = 10_000_000 if site.full else 1_000_000
+    messages = 10_000_000 if site.full else 200_000
     for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"]), ("P", POOLS["P alone"])):
         for mode in ("outside", "inside"):
             what = f"over RDMA, {messages} unexpected messages, pools of type {name}, receiver {mode} MPI"

@@ -43,7 +43,7 @@ def arguments():
     parser.add_argument("--build", default="build/robustness", type=pathlib.Path, help="where programs are compiled")
     parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
     parser.add_argument("--full", action="store_true", help="the long form of the long cases")
-    parser.add_argument("--stress-seconds", default=10, type=int, help="how long the stress case runs; SEED chooses its draws")
+    parser.add_argument("--stress-seconds", default=5, type=int, help="how long the stress case runs; SEED chooses its draws")
     parser.add_argument("--kills", default=20, type=int, help="how many kills of jobs that mix everything; SEED chooses their moments")
     parser.add_argument("--target", default="check", help="whose commands it finds, of scripts/commands.txt: check, slurm, kills")
     return parser.parse_args()

@@ -94,7 +94,7 @@ pub fn throttled_packets_are_refused_until_the_peer_resumes<F: Tested>() {
     let (mut a, mut b) = linked_pair::<F>();
     for on in [true, false] {
         b.endpoint.throttle(0, on);
-        for _ in 0..1000 {
+        for _ in 0..400 {
             a.poll();
             b.poll();
         }

@@ -11,12 +11,13 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
     }
 
+    /// By words: tests are not optimised.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut seed = self.below(1 << 30) as u32;
-        let next = |_| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 24) as u8
-        };
-        (0..count).map(next).collect()
+        let mut bytes = Vec::with_capacity(count + 4);
+        while bytes.len() < count {
+            bytes.extend_from_slice(&(self.below(1 << 30) as u32).to_le_bytes());
+        }
+        bytes.truncate(count);
+        bytes
     }
 }

@@ -145,7 +145,7 @@ pub fn take_back_often<F: Tested>(a: &mut Process<F>, b: &mut Process<F>) {
         assert!(a.log.sent.is_empty());
     }
     // What of the last has come is dropped, and the sender is told.
-    for _ in 0..1000 {
+    for _ in 0..400 {
         a.poll();
         b.poll();
     }

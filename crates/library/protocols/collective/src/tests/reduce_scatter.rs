@@ -89,7 +89,7 @@ fn check(
 
 #[test]
 fn every_rank_gets_its_share_combined_in_rank_order() {
-    let sizes = (1..=9).chain([12, 13, 16, 17]);
+    let sizes = (1..=9).chain([12, 17]);
     let short = sizes.flat_map(|size| [0, 1, 2].map(|kind| (size, kind)));
     for (size, kind) in short.chain([(2, LONG), (3, LONG)]) {
         for commutative in [false, true] {

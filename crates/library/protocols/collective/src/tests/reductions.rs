@@ -156,7 +156,7 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
 }
 
 fn cases(mut test: impl FnMut(usize, usize, bool, bool)) {
-    let sizes = (1..=9).chain([12, 13, 16, 17]);
+    let sizes = (1..=9).chain([12, 17]);
     let short = sizes.flat_map(|size| [0, 1, 3, 20].map(|count| (size, count)));
     // Several segments.
     let long = [(2, 33_000), (3, 33_000)];

@@ -315,7 +315,7 @@ fn on_wire(injection: Injection) {
 }
 
 fn on_wire_with(injection: Injection, retry_count: u8) {
-    for seed in 0..60 {
+    for seed in 0..30 {
         let mut dice = Dice(seed);
         let reads = 1 + dice.below(8) as u8;
         let base = Settings::default();
