@@ -105,7 +105,7 @@ fn categories_take_what_the_paper_says() {
 
 #[test]
 fn who_shares_nothing_contends_for_nothing() {
-    let found = bench("categories --sizes 2,4 --rounds 1 --seconds 0.3");
+    let found = bench("categories --sizes 2,4 --rounds 1 --seconds 0.1");
     for point in points(&found) {
         let (name, seen) = (
             point["category"].as_str().unwrap(),
@@ -122,7 +122,7 @@ fn who_shares_nothing_contends_for_nothing() {
 
 #[test]
 fn sharing_a_queue_pair_brings_contention_and_saves_memory() {
-    let found = bench("sharing --threads 4 --sizes 1,4 --rounds 1 --seconds 0.1");
+    let found = bench("sharing --threads 4 --sizes 1,4 --rounds 1 --seconds 0.04");
     let point = |resource: &str, ways: u64| {
         let is_it = |p: &&Value| {
             p["resource"] == resource && p["ways"] == ways && p["line"] == "w/o postlist"
