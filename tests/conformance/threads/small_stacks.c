@@ -1,6 +1,7 @@
 /* Threads with stacks of 16 KiB, PTHREAD_STACK_MIN, as the tasks of user-level threads have: no call needs more, be it the
  * first of its kind, on a lane or to a peer, and each leaves room, of which the stack's paint tells. The main thread does
- * nothing but begin and end. Opening a file is not among them: file systems and their libraries need what they need.
+ * nothing but begin and end, and duplicate MPI_COMM_WORLD for calls that are to be the first on a communicator. Opening a
+ * file is not among them: file systems and their libraries need what they need.
  * ranks: 2,4 */
 #include "check.h"
 
@@ -19,6 +20,7 @@
 #define LEFT 512
 #define PAINT 0xA5
 #define LONG (1 << 20)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
@@ -31,6 +33,51 @@ static MPI_Datatype types[64];
 static MPI_Comm comm, other;
 static MPI_Win window;
 static MPI_Request request;
+
+/* The first calls on a communicator of which nothing but its creation was done. */
+static MPI_Comm untouched_yet;
+
+static void first_allreduce(void) { MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, untouched_yet); }
+
+static void first_iallreduce(void)
+{
+    MPI_Iallreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, untouched_yet, &request);
+    MPI_Wait(&request, IGNORE);
+}
+
+static void first_alltoallv(void)
+{
+    static const int none[64];
+    MPI_Alltoallv(out, none, none, MPI_BYTE, in, none, none, MPI_BYTE, untouched_yet);
+}
+
+static void first_duplicate(void)
+{
+    MPI_Comm_dup(untouched_yet, &other);
+    MPI_Comm_free(&other);
+}
+
+static void first_window(void)
+{
+    void *base;
+    MPI_Win_allocate(800, 8, MPI_INFO_NULL, untouched_yet, &base, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(&one, 1, MPI_DOUBLE, right_neighbour(), 0, 1, MPI_DOUBLE, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+}
+
+static void first_between(void)
+{
+    MPI_Comm part, merged;
+    MPI_Comm_split(untouched_yet, rank_of_world == 0, 0, &part);
+    MPI_Intercomm_create(part, 0, untouched_yet, rank_of_world == 0, 7, &other);
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, other);
+    MPI_Intercomm_merge(other, 0, &merged);
+    MPI_Comm_free(&merged);
+    MPI_Comm_free(&other);
+    MPI_Comm_free(&part);
+}
 
 static void exchange(int bytes)
 {
@@ -323,10 +370,13 @@ static void comm_free(void) { MPI_Comm_free(&comm); }
 static void nothing(void) {}
 
 #define STEP(name) {#name, name}
-static const struct {
+static const struct step_of_name {
     const char *name;
     step *go;
-} steps[] = {
+} first_steps[] = {
+    STEP(first_allreduce), STEP(first_window), STEP(first_iallreduce), STEP(first_alltoallv), STEP(first_duplicate),
+    STEP(first_between),
+}, steps[] = {
     STEP(barrier), STEP(allreduce), STEP(sendrecv), STEP(duplicate), STEP(send_short), STEP(send_packets), STEP(send_long),
     STEP(send_vector), STEP(send_to_self), STEP(send_synchronously), STEP(probe), STEP(waitall), STEP(collectives_short),
     STEP(collectives_short), STEP(collectives_long), STEP(begun), STEP(idup), STEP(split), STEP(group), STEP(topologies),
@@ -358,6 +408,14 @@ static size_t untouched(unsigned char *stack, step *go)
     return left;
 }
 
+static void take(unsigned char *stack, const struct step_of_name *step, int says)
+{
+    size_t left = untouched(stack, step->go);
+    if (says)
+        printf("rank %d: %zu bytes of the stack: %s\n", rank_of_world, STACK - left, step->name);
+    CHECK(left >= LEFT, "a stack of 16 KiB", "%s leaves %zu bytes", step->name, left);
+}
+
 int main(int argc, char **argv)
 {
     check_start_threads(&argc, &argv, "small_stacks");
@@ -366,12 +424,19 @@ int main(int argc, char **argv)
     CHECK(memory != MAP_FAILED && mprotect(memory, page, PROT_NONE) == 0, "memory for a stack");
     out = need(8 * LONG), in = need(8 * LONG);
     memset(out, 0, 8 * LONG);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        size_t left = untouched(memory + page, steps[i].go);
-        if (argc > 1)
-            printf("rank %d: %zu bytes of the stack: %s\n", rank_of_world, STACK - left, steps[i].name);
-        CHECK(left >= LEFT, "a stack of 16 KiB", "%s leaves %zu bytes", steps[i].name, left);
+    /* The world's own first call is one of these too, and they are kept: what is freed is given out anew. */
+    MPI_Comm kept[COUNT(first_steps)];
+    for (size_t i = 0; i < COUNT(first_steps); i++) {
+        kept[i] = WORLD;
+        if (i > 0)
+            MPI_Comm_dup(WORLD, kept + i);
+        untouched_yet = kept[i];
+        take(memory + page, first_steps + i, argc > 1);
     }
+    for (size_t i = 0; i < COUNT(steps); i++)
+        take(memory + page, steps + i, argc > 1);
+    for (size_t i = 1; i < COUNT(first_steps); i++)
+        MPI_Comm_free(kept + i);
     free(out), free(in);
     return check_finish();
 }

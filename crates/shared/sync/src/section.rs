@@ -40,6 +40,19 @@ impl<T> Section<T> {
         }
     }
 
+    /// As [`Section::new`], where the section is to lie, all but for its value: that is to be written to the place returned.
+    ///
+    /// # Safety
+    /// `place` is memory for a section that nobody else knows.
+    pub unsafe fn write_around_value(place: *mut Section<T>) -> *mut T {
+        // SAFETY: the caller's; nothing of it is read.
+        unsafe {
+            (&raw mut (*place).word).write(AtomicU32::new(FREE));
+            (&raw mut (*place).threads).write(Threads::new());
+            UnsafeCell::raw_get(&raw const (*place).value)
+        }
+    }
+
     /// Enters if nobody is inside.
     #[inline]
     pub fn try_enter(&self) -> Option<Guard<'_, T>> {

@@ -6,7 +6,7 @@ use crate::{Hosts, Reduction};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::num::NonZeroU8;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use weft_memory::Memory;
 
@@ -369,6 +369,16 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     pub(crate) fn finish(&self) -> Result<(), P::Error> {
         self.outcome.failure.take().map_or(Ok(()), Err)
     }
+}
+
+/// What [`boxed`] has made.
+pub type Boxed<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
+
+/// An operation that does not lie on the stack, on which it is made and then is not, as a thread's stack may be small: one that
+/// is made of several others, or is called from deep within.
+#[inline(never)]
+pub fn boxed<'f, F: Future + 'f>(make: impl FnOnce() -> F) -> Boxed<'f, F::Output> {
+    Box::pin(make())
 }
 
 /// Drives an operation to its end. `wait` returns when what it waits for may have come.

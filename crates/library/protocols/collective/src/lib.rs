@@ -122,7 +122,7 @@ pub use alltoall::{alltoall, alltoallv};
 pub use arena::Arena;
 pub use barrier::barrier;
 pub use bcast::bcast;
-pub use channel::{Channel, Outcome, PointToPoint, run_blocking};
+pub use channel::{Channel, Outcome, PointToPoint, boxed, run_blocking};
 pub use gather::{gather, gatherv};
 pub use hosts::Hosts;
 pub use memory::{

@@ -93,7 +93,7 @@ impl<F: Fabric> Engine<F> {
 
     #[inline(always)]
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
-        let make = move || Lane::new(lane, self.fabric.endpoint(lane), &self.shared);
+        let make = move || Lane::new(lane, || self.fabric.endpoint(lane), &self.shared);
         self.lanes.get_or_make(lane, make)
     }
 }

@@ -36,12 +36,9 @@ pub(crate) struct Shared {
     pub members: Arc<dyn Members>,
 }
 
-impl<E: Endpoint> Lane<E> {
-    /// Out of line, so that what is put together here is not on the stack while the endpoint is made, which may be a
-    /// small one.
-    #[inline(never)]
-    pub fn new(number: u32, endpoint: E, shared: &Shared) -> Box<Lane<E>> {
-        let core = Core {
+impl Core {
+    fn new(shared: &Shared) -> Core {
+        Core {
             me: shared.me,
             slots: shared.slots.clone(),
             matching: Matching::new(),
@@ -60,13 +57,37 @@ impl<E: Endpoint> Lane<E> {
             tally: Tally::default(),
             all_lanes: AllLanes::default(),
             free: FreeSlots::default(),
-        };
-        Box::new(Lane {
-            number,
-            section: Section::new(State { endpoint, core }),
-            submissions: Submissions::new(),
-            returned: Submissions::new(),
-        })
+        }
+    }
+}
+
+/// Writes what `make` makes to `place`. Out of line, so that its stack is given back before the next is made.
+///
+/// # Safety
+/// `place` is memory for a value.
+#[inline(never)]
+unsafe fn make_at<T>(place: *mut T, make: impl FnOnce() -> T) {
+    // SAFETY: the caller's.
+    unsafe { place.write(make()) };
+}
+
+impl<E: Endpoint> Lane<E> {
+    /// Puts a lane together where it lies from then on, part by part: a thread's stack may be a small one, and holds no more than
+    /// one part at a time.
+    #[inline(never)]
+    pub fn new(number: u32, endpoint: impl FnOnce() -> E, shared: &Shared) -> Box<Lane<E>> {
+        let mut lane = Box::<Lane<E>>::new_uninit();
+        let place = lane.as_mut_ptr();
+        // SAFETY: the memory is a lane's and nobody else's; each field is written, and nothing of it is read before all are.
+        unsafe {
+            let state = Section::write_around_value(&raw mut (*place).section);
+            make_at(&raw mut (*state).endpoint, endpoint);
+            make_at(&raw mut (*state).core, || Core::new(shared));
+            (&raw mut (*place).number).write(number);
+            (&raw mut (*place).submissions).write(Submissions::new());
+            (&raw mut (*place).returned).write(Submissions::new());
+            lane.assume_init()
+        }
     }
 
     pub fn number(&self) -> u32 {

@@ -152,7 +152,9 @@ impl Endpoint for RdmaEndpoint {
         Ok(())
     }
 
-    #[inline]
+    /// Out of line, as the other transports' are: a caller that has several would have the frames of all, and a thread's stack
+    /// may be small.
+    #[inline(never)]
     fn poll(&mut self, sink: &mut impl Sink) -> bool {
         self.habit.turn(Instant::now);
         self.flush();

@@ -115,7 +115,8 @@ impl Setup {
         dials.chain(self.xrc.values().flat_map(LaneXrc::unanswered))
     }
 
-    /// Asks for a link.
+    /// Asks for a link. Out of line: a thread's stack may be small, and queue pairs are made before.
+    #[inline(never)]
     pub fn dial(
         &mut self,
         name: Name,

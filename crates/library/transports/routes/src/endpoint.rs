@@ -9,7 +9,7 @@ use weft_transport::{
     Sink,
 };
 
-use crate::away::{Away, FarLane};
+use crate::away::Away;
 
 const fn smaller(a: usize, b: usize) -> usize {
     if a < b { a } else { b }
@@ -22,8 +22,10 @@ pub struct RoutesEndpoint<N, F: Fabric> {
 }
 
 impl<N: NearEndpoint, F: Fabric> RoutesEndpoint<N, F> {
-    pub(crate) fn new(near: N, far: Option<FarLane<F>>) -> RoutesEndpoint<N, F> {
-        let away = far.map(|far| Box::new(Away::Far(far)));
+    pub(crate) fn new(
+        near: N,
+        away: Option<Box<Away<F, RoutesEndpoint<N, F>>>>,
+    ) -> RoutesEndpoint<N, F> {
         RoutesEndpoint { near, away }
     }
 

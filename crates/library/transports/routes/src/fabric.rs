@@ -8,8 +8,11 @@ use weft_memory::Memory;
 use weft_transport::tracer::Trace;
 use weft_transport::{Allocation, Exposure, Fabric, Far, Near, Peer};
 
-use crate::away::FarLane;
+use crate::away::{Away, FarLane};
 use crate::endpoint::RoutesEndpoint;
+
+/// What [`Routes`] has for the peers that its near part does not reach.
+type AwayOf<N, F> = Away<F, RoutesEndpoint<<N as Fabric>::Endpoint, F>>;
 
 /// A fabric made of a near one and, where the job has peers that this does not reach, a far one.
 pub struct Routes<N, F> {
@@ -57,6 +60,22 @@ impl<N: Near, F: Far> Routes<N, F> {
         }
     }
 
+    /// A lane's part for the peers that the near one does not reach. Out of line, as `traced_endpoint` is: nothing of it is
+    /// on the stack, which may be small, while the near one is made.
+    #[inline(never)]
+    fn away(&self, lane: u32) -> Option<Box<AwayOf<N, F>>> {
+        let far = self.far.as_ref()?;
+        Some(Box::new(Away::Far(FarLane::new(far.fabric.clone(), lane))))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn traced_endpoint(&self, traced: &Traced<N>, lane: u32) -> RoutesEndpoint<N::Endpoint, F> {
+        let Traced { nobody, trace } = traced;
+        let endpoint = RoutesEndpoint::new(self.near.endpoint(lane), self.away(lane));
+        RoutesEndpoint::traced(nobody.endpoint(lane), trace.endpoint(endpoint, lane))
+    }
+
     /// The part for the peers of this host.
     #[inline]
     pub fn near(&self) -> &N {
@@ -74,13 +93,9 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
 
     #[inline(never)]
     fn endpoint(&self, lane: u32) -> Self::Endpoint {
-        let far = |far: &Distance<F>| FarLane::new(far.fabric.clone(), lane);
-        let endpoint = RoutesEndpoint::new(self.near.endpoint(lane), self.far.as_ref().map(far));
         match &self.traced {
-            None => endpoint,
-            Some(Traced { nobody, trace }) => {
-                RoutesEndpoint::traced(nobody.endpoint(lane), trace.endpoint(endpoint, lane))
-            }
+            None => RoutesEndpoint::new(self.near.endpoint(lane), self.away(lane)),
+            Some(traced) => self.traced_endpoint(traced, lane),
         }
     }
 

@@ -62,16 +62,16 @@ impl ShmEndpoint {
             "lane {lane} of {}",
             shared.shape.lanes
         );
-        let mut endpoint = ShmEndpoint {
+        let mut links = Links::new(shared, lane);
+        // Peers that were lost before this lane was made, of which nothing is here.
+        links.take_endings(|_| false);
+        ShmEndpoint {
             arrivals: Arrivals::new(),
-            links: Links::new(shared, lane),
+            links,
             bulk: Bulk::new(),
             turn: 0,
             last_check: Instant::now(),
-        };
-        // Peers that were lost before this lane was made.
-        endpoint.take_endings();
-        endpoint
+        }
     }
 
     pub fn counters(&self) -> Counters {

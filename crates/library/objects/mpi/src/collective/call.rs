@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weft_collective::inter::Sides;
-use weft_collective::{Channel, Outcome, run_blocking};
+use weft_collective::{Channel, Outcome, boxed, run_blocking};
 
 use super::arena;
 use super::arguments::Over;
@@ -166,19 +166,35 @@ impl<P: Plan> Planned<P> {
         if local_and_remote.is_none() && plan.is_void() {
             return pass(comm);
         }
+        match local_and_remote {
+            None => self.run_within(),
+            Some((local, _)) => self.run_between(local),
+        }
+    }
+
+    /// On an intra-communicator. Out of line, as the other form is: a thread's stack may be small, and has one of them.
+    #[inline(never)]
+    fn run_within(&self) -> Result<()> {
+        let Planned { comm, plan } = self;
         let tag = comm.next_operation();
         let outcome = Outcome::default();
-        let Some((local, _)) = local_and_remote else {
-            if let Some(leader) = plan.leader() {
-                comm.operations().lead(tag, leader);
-            }
-            let peers = Peers::of_call(comm, tag, arena::access(comm, tag));
-            let channel = Channel::new(&peers, tag, &outcome);
-            let result = run_blocking(plan.within(&channel), || peers.wait());
-            comm.operations().end();
-            engine().waited_outside(tag);
-            return result;
-        };
+        if let Some(leader) = plan.leader() {
+            comm.operations().lead(tag, leader);
+        }
+        let peers = Peers::of_call(comm, tag, arena::access(comm, tag));
+        let channel = Channel::new(&peers, tag, &outcome);
+        let result = run_blocking(plan.within(&channel), || peers.wait());
+        comm.operations().end();
+        engine().waited_outside(tag);
+        result
+    }
+
+    /// On an inter-communicator.
+    #[inline(never)]
+    fn run_between(&self, local: &Comm) -> Result<()> {
+        let Planned { comm, plan } = self;
+        let tag = comm.next_operation();
+        let outcome = Outcome::default();
         let peers = Peers::of_call(comm, tag, None);
         let channel = Channel::new(&peers, tag, &outcome);
         let local_tag = local.next_operation();
@@ -187,7 +203,7 @@ impl<P: Plan> Planned<P> {
             local: Channel::new(&local_peers, local_tag, &outcome),
             remote: channel,
         };
-        let result = run_blocking(plan.between(&sides), || {
+        let result = run_blocking(boxed(|| plan.between(&sides)), || {
             peers.wait();
             local_peers.wait();
         });
@@ -258,7 +274,8 @@ async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> 
             let local = Peers::of_tagged(local, &awaited, tagged);
             let local = Channel::new(&local, tagged.tag(), &outcome);
             let remote = channel;
-            plan.between(&Sides { local, remote }).await?;
+            let sides = Sides { local, remote };
+            boxed(|| plan.between(&sides)).await?;
         }
         _ => plan.within(&channel).await?,
     }

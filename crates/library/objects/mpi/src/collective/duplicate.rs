@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use weft_collective::Channel;
 use weft_collective::inter::{self, Sides};
+use weft_collective::{Channel, boxed};
 use weft_datatype::{Datatype, Op, Predefined};
 
 use super::call::{Call, Plan, comm as shared};
-use super::peers::{Peers, boxed, largest_over};
+use super::peers::{Peers, largest_over};
 use crate::creation::create::inherit;
 use crate::error::Result;
 use crate::handle::{CommId, InfoId};

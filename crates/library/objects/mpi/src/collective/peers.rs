@@ -2,10 +2,9 @@
 
 use std::cell::Cell;
 use std::num::NonZeroU8;
-use std::pin::Pin;
 
 use weft_collective::{
-    Arena, Channel, Hosts, Outcome, PointToPoint, Reduction, Uniform, run_blocking,
+    Arena, Channel, Hosts, Outcome, PointToPoint, Reduction, Uniform, boxed, run_blocking,
 };
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
@@ -310,16 +309,6 @@ impl PointToPoint for Peers<'_> {
             .map(|access| access as &dyn Arena<Error>)
     }
 }
-
-/// An operation that does not lie on the stack, on which it is made and then is not: what makes communicators and
-/// windows is called from deep within, and a thread's stack may be small.
-#[inline(never)]
-pub(crate) fn boxed<'f, F: Future + 'f>(make: impl FnOnce() -> F) -> Boxed<'f, F::Output> {
-    Box::pin(make())
-}
-
-/// What [`boxed`] has made.
-pub(crate) type Boxed<'f, T> = Pin<Box<dyn Future<Output = T> + 'f>>;
 
 /// The element-wise maximum of some numbers over some processes, which has to be such as `check` finds right.
 pub(crate) fn largest<const N: usize>(

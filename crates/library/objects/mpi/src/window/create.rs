@@ -253,26 +253,35 @@ fn make_among(parent: &Comm, request: Request) -> Result<WindowId> {
         return Err(shares_no_memory());
     }
     let comm = crate::creation::create::private(parent)?;
-    match make_on(&comm, request) {
-        Ok((parts, wishes, base)) => {
-            let figures = Figures::new(base, request.size, request.unit, request.flavor);
-            let window = Window::new(parts, comm, request.flavor, figures, wishes.hints);
-            let id = register(window);
-            let id = id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))?;
-            if spans_hosts {
-                begin_to_serve(id)?;
-            }
-            Ok(id)
-        }
-        Err(error) => {
-            comm.release_numbers();
-            Err(error)
-        }
+    let made = make_on(&comm, request);
+    let id = register_made(made, comm, request)?;
+    if spans_hosts {
+        begin_to_serve(id)?;
     }
+    Ok(id)
 }
 
-/// The memory of a new window, on this host and on others, and this process's address of its part.
-fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
+/// What a window is made of besides its communicator.
+struct Made {
+    parts: Parts,
+    hints: Hints,
+    /// This process's address of its part.
+    base: *mut u8,
+}
+
+/// The window of what was made for it, if it was. Out of line, as what makes that is: all of it is large, and a thread's
+/// stack may be small.
+#[inline(never)]
+fn register_made(made: Result<Made>, comm: Comm, request: Request) -> Result<WindowId> {
+    let Made { parts, hints, base } = made.inspect_err(|_| comm.release_numbers())?;
+    let figures = Figures::new(base, request.size, request.unit, request.flavor);
+    let window = Window::new(parts, comm, request.flavor, figures, hints);
+    register(window).ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))
+}
+
+/// The memory of a new window, on this host and on others.
+#[inline(never)]
+fn make_on(comm: &Comm, request: Request) -> Result<Made> {
     let mut wishes = wishes(comm, request)?;
     let near = near_ranks(comm);
     let allocation = request.allocate(comm, near.len(), &wishes.hints);
@@ -300,11 +309,13 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
         far,
         allocation,
     };
-    Ok((parts, wishes, base))
+    let hints = wishes.hints;
+    Ok(Made { parts, hints, base })
 }
 
 /// Maps what the other processes of this host have brought. Every process has mapped, or found that it cannot, before
 /// any uses its own part.
+#[inline(never)]
 fn join(
     comm: &Comm,
     request: &Request,
@@ -327,6 +338,7 @@ fn wait_outside(met: &mut dyn FnMut() -> bool) {
     engine().block_on_outside(met);
 }
 
+#[inline(never)]
 fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
     let hints = request.check();
     let words = hints

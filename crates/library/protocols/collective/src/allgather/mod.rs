@@ -4,7 +4,7 @@ mod hierarchical;
 mod hierarchical_ring;
 
 use crate::memory::copy;
-use crate::{Blocks, Channel, PointToPoint, flat, select};
+use crate::{Blocks, Channel, PointToPoint, boxed, flat, select};
 use weft_memory::Memory;
 
 algorithms_with_hosts! {
@@ -49,8 +49,8 @@ pub async fn run<P: PointToPoint>(
         copy(send, &blocks.block(channel.rank()));
     }
     match algorithm {
-        Algorithm::HierarchicalRing => hierarchical_ring::run(channel, blocks).await,
-        _ => hierarchical::run(channel, blocks).await,
+        Algorithm::HierarchicalRing => boxed(|| hierarchical_ring::run(channel, blocks)).await,
+        _ => boxed(|| hierarchical::run(channel, blocks)).await,
     }
     channel.finish()
 }

@@ -3,7 +3,7 @@
 mod hierarchical;
 mod hierarchical_split;
 
-use crate::{Channel, PointToPoint, Reduction, flat, select};
+use crate::{Channel, PointToPoint, Reduction, boxed, flat, select};
 
 algorithms_with_hosts! {
     allreduce;
@@ -30,8 +30,10 @@ pub async fn run<P: PointToPoint>(
         Algorithm::Flat(algorithm) => {
             return flat::allreduce::run(channel, reduction, algorithm).await;
         }
-        Algorithm::Hierarchical => hierarchical::run(channel, &reduction).await,
-        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, &reduction).await,
+        Algorithm::Hierarchical => boxed(|| hierarchical::run(channel, &reduction)).await,
+        Algorithm::HierarchicalSplit => {
+            boxed(|| hierarchical_split::run(channel, &reduction)).await
+        }
     }
     channel.finish()
 }

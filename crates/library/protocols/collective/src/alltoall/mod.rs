@@ -3,7 +3,7 @@
 mod hierarchical;
 mod hierarchical_split;
 
-use crate::{Blocks, Channel, PointToPoint, flat, select};
+use crate::{Blocks, Channel, PointToPoint, boxed, flat, select};
 
 algorithms_with_hosts! {
     alltoall;
@@ -44,8 +44,10 @@ pub async fn run<P: PointToPoint>(
         Algorithm::Flat(algorithm) => {
             return flat::alltoall::run(channel, send, receive, algorithm).await;
         }
-        Algorithm::Hierarchical => hierarchical::run(channel, from, receive).await,
-        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, from, receive).await,
+        Algorithm::Hierarchical => boxed(|| hierarchical::run(channel, from, receive)).await,
+        Algorithm::HierarchicalSplit => {
+            boxed(|| hierarchical_split::run(channel, from, receive)).await
+        }
     }
     channel.finish()
 }

@@ -2,7 +2,7 @@
 
 mod hierarchical;
 
-use crate::{Channel, PointToPoint, flat, select};
+use crate::{Channel, PointToPoint, boxed, flat, select};
 
 algorithms_with_hosts! {
     barrier;
@@ -22,7 +22,7 @@ pub async fn run<P: PointToPoint>(
     match algorithm {
         Algorithm::Flat(algorithm) => flat::barrier::run(channel, algorithm).await,
         Algorithm::Hierarchical => {
-            hierarchical::run(channel).await;
+            boxed(|| hierarchical::run(channel)).await;
             channel.finish()
         }
     }

@@ -4,7 +4,7 @@ mod hierarchical;
 mod hierarchical_streams;
 
 use crate::memory::Packed;
-use crate::{Channel, PointToPoint, flat, select};
+use crate::{Channel, PointToPoint, boxed, flat, select};
 use weft_memory::Memory;
 
 algorithms_with_hosts! {
@@ -41,8 +41,10 @@ pub async fn run<P: PointToPoint>(
     };
     let bytes = packed.memory();
     match algorithm {
-        Algorithm::HierarchicalStreams => hierarchical_streams::run(channel, &bytes, root).await,
-        _ => hierarchical::run(channel, &bytes, root).await,
+        Algorithm::HierarchicalStreams => {
+            boxed(|| hierarchical_streams::run(channel, &bytes, root)).await
+        }
+        _ => boxed(|| hierarchical::run(channel, &bytes, root)).await,
     }
     if !is_root {
         packed.unpack(&memory);

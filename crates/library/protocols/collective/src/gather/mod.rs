@@ -2,7 +2,7 @@
 
 mod hierarchical;
 
-use crate::{Blocks, Channel, PointToPoint, flat, select};
+use crate::{Blocks, Channel, PointToPoint, boxed, flat, select};
 use weft_memory::Memory;
 
 algorithms_with_hosts! {
@@ -46,7 +46,7 @@ pub async fn run<P: PointToPoint>(
             flat::gather::run(channel, send, blocks, root, algorithm).await
         }
         Algorithm::Hierarchical => {
-            hierarchical::run(channel, send.as_ref(), blocks, root).await;
+            boxed(|| hierarchical::run(channel, send.as_ref(), blocks, root)).await;
             channel.finish()
         }
     }

@@ -2,7 +2,7 @@
 
 mod hierarchical;
 
-use crate::{Channel, PointToPoint, Reduction, flat, select};
+use crate::{Channel, PointToPoint, Reduction, boxed, flat, select};
 
 algorithms_with_hosts! {
     reduce;
@@ -29,7 +29,7 @@ pub async fn run<P: PointToPoint>(
     match algorithm {
         Algorithm::Flat(algorithm) => flat::reduce::run(channel, reduction, root, algorithm).await,
         Algorithm::Hierarchical => {
-            hierarchical::run(channel, &reduction, root).await;
+            boxed(|| hierarchical::run(channel, &reduction, root)).await;
             channel.finish()
         }
     }

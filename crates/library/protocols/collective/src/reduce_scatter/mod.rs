@@ -3,7 +3,7 @@
 mod hierarchical;
 mod hierarchical_split;
 
-use crate::{Channel, PointToPoint, Reduction, flat, select};
+use crate::{Channel, PointToPoint, Reduction, boxed, flat, select};
 
 pub use crate::flat::reduce_scatter::Shares;
 
@@ -34,8 +34,10 @@ pub async fn run<P: PointToPoint>(
         Algorithm::Flat(algorithm) => {
             return flat::reduce_scatter::run(channel, reduction, shares, algorithm).await;
         }
-        Algorithm::Hierarchical => hierarchical::run(channel, &reduction, shares).await,
-        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, &reduction, shares).await,
+        Algorithm::Hierarchical => boxed(|| hierarchical::run(channel, &reduction, shares)).await,
+        Algorithm::HierarchicalSplit => {
+            boxed(|| hierarchical_split::run(channel, &reduction, shares)).await
+        }
     }
     channel.finish()
 }

@@ -4,7 +4,7 @@ mod hierarchical;
 
 pub use crate::flat::scan::Kind;
 
-use crate::{Channel, PointToPoint, Reduction, flat, select};
+use crate::{Channel, PointToPoint, Reduction, boxed, flat, select};
 
 algorithms_with_hosts! {
     scan;
@@ -53,7 +53,7 @@ pub async fn run<P: PointToPoint>(
     match algorithm {
         Algorithm::Flat(algorithm) => flat::scan::run(channel, reduction, kind, algorithm).await,
         Algorithm::Hierarchical => {
-            hierarchical::run(channel, &reduction, kind).await;
+            boxed(|| hierarchical::run(channel, &reduction, kind)).await;
             channel.finish()
         }
     }

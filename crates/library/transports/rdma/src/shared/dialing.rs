@@ -165,7 +165,9 @@ impl Shared {
         }
     }
 
-    /// Queue pairs of a lane's to a peer. The lane's parts, and its receive queues, are made with the first that need them. Inside `making`.
+    /// Queue pairs of a lane's to a peer. The lane's parts, and its receive queues, are made with the first that need them. Inside
+    /// `making`. Out of line, as other steps of connecting need stack too.
+    #[inline(never)]
     pub(super) fn queue_pairs(
         &self,
         rail: usize,

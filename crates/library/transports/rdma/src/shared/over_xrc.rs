@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use weft_pools::xrc::{
-    Body, Connections, Event, Failure, Host, Message as XrcMessage, Process, Reason,
+    Body, Connections, Event, Failure, Host, Message as XrcMessage, Process, Reason, SharedQueue,
 };
 use weft_transport::Peer;
 use weft_transport::endings::lost;
@@ -19,6 +19,7 @@ use crate::domain;
 use crate::handshake::{Message, Refusal, Step};
 use crate::hosts::apart;
 use crate::left::{Left, Name};
+use crate::parts::Making;
 use crate::pool_pair::selected;
 use crate::rail::Rail;
 use crate::setup::{Setup, message};
@@ -50,6 +51,13 @@ impl Shared {
             return Ok(());
         }
         let making = self.parts(rail, lane)?;
+        self.make_xrc_in(rail, lane, making)
+    }
+
+    /// Out of line: a thread's stack may be small, and parts may have to be made first.
+    #[inline(never)]
+    fn make_xrc_in(&self, rail: usize, lane: u32, making: Arc<Making>) -> Result<(), Unusable> {
+        let on = &self.rails[rail];
         let file = self.host_file();
         let context = making.protection.context();
         let file = file.as_ref().map(|file| file.as_fd());
@@ -58,9 +66,19 @@ impl Shared {
         let mut made = Vec::new();
         let queues = making.xrc_queues(&own, &domain, &mut made);
         self.leave_queues(rail, lane, made);
-        let made = LaneXrc::new(self.identity.rank, making, domain, queues?);
-        on.setup.enter().xrc.insert(lane, made);
+        self.add_xrc(on, lane, (making, domain, queues?));
         Ok(())
+    }
+
+    #[inline(never)]
+    fn add_xrc(
+        &self,
+        on: &Rail,
+        lane: u32,
+        (making, domain, queues): (Arc<Making>, XrcDomain, Vec<SharedQueue>),
+    ) {
+        let made = LaneXrc::new(self.identity.rank, making, domain, queues);
+        on.setup.enter().xrc.insert(lane, made);
     }
 
     /// The file of the host's domain; none if this process is apart.

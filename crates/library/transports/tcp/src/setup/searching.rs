@@ -1,5 +1,6 @@
 //! This process's own attempts: a peer's addresses in turn, until one answers.
 
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use super::{Outcome, Setup};
@@ -24,11 +25,23 @@ impl Setup {
                     self.drop_dial(number);
                     return self.give_up(link, why, identity);
                 }
-                Search::Try(address) => match Attempt::begin(number, address, dial.source) {
-                    Ok(attempt) => self.watch_attempt(attempt, now, identity),
-                    Err(error) => dial.failed(address, error.into()),
-                },
+                Search::Try(address) => self.try_address(number, address, now, identity),
             }
+        }
+    }
+
+    /// One that fails at once is the search's, which goes on.
+    fn try_address(&mut self, dial: usize, address: SocketAddr, now: Instant, identity: &Identity) {
+        let source = self.dials.at(dial).and_then(|dial| dial.source);
+        match Attempt::begin(dial, address, source) {
+            Ok(attempt) => _ = self.watch_attempt(attempt, now, identity),
+            Err(error) => self.failed(dial, address, error.into()),
+        }
+    }
+
+    fn failed(&mut self, dial: usize, address: SocketAddr, failure: dialing::Failure) {
+        if let Some(dial) = self.dials.at_mut(dial) {
+            dial.failed(address, failure);
         }
     }
 
@@ -41,20 +54,36 @@ impl Setup {
         }
     }
 
-    fn watch_attempt(&mut self, attempt: Attempt, now: Instant, identity: &Identity) {
+    /// The search that is to go on, if the attempt has failed.
+    fn watch_attempt(
+        &mut self,
+        attempt: Attempt,
+        now: Instant,
+        identity: &Identity,
+    ) -> Option<usize> {
         let attempt = self.attempts.insert(attempt);
         let token = Token::Attempt(attempt).bits();
         let socket = &self.attempts.at(attempt).expect("just inserted").socket;
         match identity.poller.add(socket, token, Interest::Writing) {
-            Ok(()) => self.step_attempt(attempt, now, identity),
-            Err(error) => self.attempt_failed(attempt, error.into(), now, identity),
+            Ok(()) => self.advance_attempt(attempt, now, identity),
+            Err(error) => self.attempt_failed(attempt, error.into()),
         }
     }
 
     pub(super) fn step_attempt(&mut self, number: usize, now: Instant, identity: &Identity) {
-        let Some(attempt) = self.attempts.at_mut(number) else {
-            return;
-        };
+        if let Some(dial) = self.advance_attempt(number, now, identity) {
+            self.search(dial, now, identity);
+        }
+    }
+
+    /// The search that is to go on, if the attempt has failed.
+    fn advance_attempt(
+        &mut self,
+        number: usize,
+        now: Instant,
+        identity: &Identity,
+    ) -> Option<usize> {
+        let attempt = self.attempts.at_mut(number)?;
         let dial = self.dials.at(attempt.dial).expect("an attempt's");
         let was_connecting = attempt.is_connecting();
         match attempt.step(dial.link, &dial.card, now, identity) {
@@ -66,31 +95,24 @@ impl Setup {
                         .poller
                         .change(&attempt.socket, token, Interest::Reading);
                 }
+                None
             }
-            dialing::Step::Failed(failure) => self.attempt_failed(number, failure, now, identity),
+            dialing::Step::Failed(failure) => self.attempt_failed(number, failure),
             dialing::Step::Accepted => {
                 let (dial, link) = (attempt.dial, dial.link);
                 let attempt = self.attempts.remove(number).expect("just stepped");
                 self.drop_dial(dial);
                 self.stands(link, attempt.socket, identity);
                 self.refuse_held(link);
+                None
             }
         }
     }
 
-    fn attempt_failed(
-        &mut self,
-        number: usize,
-        failure: dialing::Failure,
-        now: Instant,
-        identity: &Identity,
-    ) {
-        if let Some(attempt) = self.attempts.remove(number)
-            && let Some(dial) = self.dials.at_mut(attempt.dial)
-        {
-            dial.failed(attempt.address, failure);
-            self.search(attempt.dial, now, identity);
-        }
+    fn attempt_failed(&mut self, number: usize, failure: dialing::Failure) -> Option<usize> {
+        let attempt = self.attempts.remove(number)?;
+        self.failed(attempt.dial, attempt.address, failure);
+        Some(attempt.dial)
     }
 
     /// There is no way: unless the peer has found one.
