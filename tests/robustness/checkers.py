@@ -1,10 +1,21 @@
-"""Programs under ThreadSanitizer, as their authors run them: nothing is reported but what is theirs."""
+"""Programs under memcheck and ThreadSanitizer, as their authors run them: nothing is reported but what is theirs."""
 
 from lib.cases import require
+
+LOST = "definite,possible"
+MEMCHECK = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]
+MEMCHECK += [f"--show-leak-kinds={LOST}", f"--errors-for-leak-kinds={LOST}"]
 
 
 def suppressions(site, name):
     return site.library.parent / "share/weft" / name
+
+
+def leaks(site, start, *words):
+    """Nothing definitely or possibly lost, nor any other error."""
+    valgrind = [*MEMCHECK, f"--suppressions={suppressions(site, 'valgrind.supp')}"]
+    done = site.run([*start, *valgrind, site.program("brief"), *words], timeout=120)
+    require(done.code == 0 and "==" not in done.output, f"exit code {done.code}:\n{done.output}")
 
 
 def races(site, *words):
@@ -29,5 +40,8 @@ def told(site):
 
 
 def cases(site):
+    yield "memcheck, a process alone", lambda: leaks(site, [])
+    yield "memcheck, ranks with threads and messages", lambda: leaks(site, [site.mpiexec, "-n", 2], "threads", "messages")
+    yield "memcheck, messages by TCP", lambda: leaks(site, [site.mpiexec, "--transport", "tcp", "-n", 2], "messages")
     yield "ThreadSanitizer, a program without races", lambda: silent(site)
     yield "ThreadSanitizer, a program with one", lambda: told(site)

@@ -5,7 +5,7 @@
 //! slow. No thread blocks on a section: a submitter that finds it held leaves its request on the list, with a notification that the
 //! holder answers before it leaves.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use weft_matching::Matching;
@@ -49,7 +49,7 @@ impl Core {
             afterwards: Vec::new(),
             probers: Vec::new(),
             detached: 0,
-            in_flight: HashSet::new(),
+            in_flight: BTreeSet::new(),
             lost: BTreeSet::new(),
             reported: shared.reported.clone(),
             members: shared.members.clone(),

@@ -78,8 +78,7 @@ impl Core {
     }
 
     fn fail_in_flight(&mut self, peer: Peer) {
-        let mut in_flight: Vec<Pending> = self.in_flight.iter().copied().collect();
-        in_flight.sort_unstable();
+        let in_flight: Vec<Pending> = self.in_flight.iter().copied().collect();
         for slot in in_flight {
             if self.cells(slot).peer == peer {
                 self.fail(slot, Failure::PeerLost);

@@ -1,6 +1,6 @@
 //! A lane's state: all that its section protects.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use weft_matching::{Matching, Pattern};
@@ -41,7 +41,7 @@ pub(crate) struct Core {
     /// Detached sends and operations: a process must not leave before they are over.
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
-    pub in_flight: HashSet<Pending>,
+    pub in_flight: BTreeSet<Pending>,
     /// Peers that were lost, as far as this lane was told, for ever.
     pub lost: BTreeSet<Peer>,
     pub reported: Arc<Reported>,

@@ -4,7 +4,7 @@
 //! when nothing came for a while, unless it is the only one, and is heated by the doorbell. So a turn
 //! costs as much as there are active peers, however many are connected.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weft_sync::atomic::Ordering;
@@ -41,7 +41,7 @@ struct Inbound {
 /// A lane's rings from peers.
 pub struct Arrivals {
     hot: Vec<Inbound>,
-    cold: HashMap<Peer, Inbound>,
+    cold: BTreeMap<Peer, Inbound>,
     next_to_cool: usize,
     /// Peers that are to send no payload unasked.
     throttled: Vec<Peer>,
@@ -51,7 +51,7 @@ impl Arrivals {
     pub fn new() -> Arrivals {
         Arrivals {
             hot: Vec::new(),
-            cold: HashMap::new(),
+            cold: BTreeMap::new(),
             next_to_cool: 0,
             throttled: Vec::new(),
         }

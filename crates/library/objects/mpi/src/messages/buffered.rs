@@ -6,7 +6,7 @@
 //! that is STARTING; copies, starts its message and makes progress without it; and then tells, under it again, what became
 //! of the message. So other threads' buffered sends are local all the time, whatever runs meanwhile.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use parking_lot::Mutex;
@@ -48,7 +48,7 @@ pub enum Space {
 unsafe impl Send for Space {}
 
 /// What a buffer is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Process,
     Session(SessionId),
@@ -58,7 +58,7 @@ pub(crate) enum Key {
 
 /// The buffers that are attached.
 #[derive(Default)]
-pub(crate) struct Buffers(HashMap<Key, Buffer>);
+pub(crate) struct Buffers(BTreeMap<Key, Buffer>);
 
 struct Buffer {
     space: Space,

@@ -1,7 +1,7 @@
 //! Memory from the library (MPI-5.0 §9.2). Any memory serves every call alike, so this is ordinary memory.
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::handle::InfoId;
 use crate::objects::info;
 
 /// What was allocated and not freed, by address.
-static BLOCKS: LazyLock<Mutex<HashMap<usize, Vec<u8>>>> = LazyLock::new(Mutex::default);
+static BLOCKS: LazyLock<Mutex<BTreeMap<usize, Vec<u8>>>> = LazyLock::new(Mutex::default);
 
 pub(crate) const ALIGNMENT: &CStr = c"mpi_minimum_memory_alignment";
 

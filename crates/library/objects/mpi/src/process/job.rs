@@ -1,5 +1,6 @@
 //! This process's place in its job.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use weft_bootstrap::{Bootstrap, HostCores, Job};
@@ -17,7 +18,7 @@ pub(crate) struct Membership {
     /// More processes than cores: on any host of the job, on this one.
     oversubscribed: bool,
     oversubscribed_here: bool,
-    main_thread: std::thread::ThreadId,
+    main_thread: u64,
     pid: u32,
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn begin(bootstrap: Arc<Bootstrap>, job: Job, cores: HostCores) {
         job,
         oversubscribed: cores.oversubscribed,
         oversubscribed_here,
-        main_thread: std::thread::current().id(),
+        main_thread: this_thread(),
         pid: std::process::id(),
     };
     let set = JOB.set(membership);
@@ -100,7 +101,17 @@ pub fn abort(code: i32, message: &str) -> ! {
 
 /// `MPI_Is_thread_main`.
 pub fn is_main_thread() -> bool {
-    std::thread::current().id() == membership().main_thread
+    this_thread() == membership().main_thread
+}
+
+/// A number that no other thread of the process has or had. What the standard library knows threads by it allocates for each
+/// that asks, and keeps where valgrind takes it for possibly lost.
+fn this_thread() -> u64 {
+    static ASKED: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static NUMBER: u64 = ASKED.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
 }
 
 /// The error of a launcher that could not do its part.

@@ -5,7 +5,7 @@
 //! peer at a time, and only if the peer said that it can spare it. It returns to its owner with the transfer for
 //! which it was borrowed, or after a while without one.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use weft_transport::{Cookie, Peer};
 
 use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RingPosition};
@@ -48,7 +48,7 @@ impl Partner {
 
 /// An endpoint's borrowed rings.
 pub struct BorrowedRings {
-    partners: FxHashMap<Peer, Partner>,
+    partners: BTreeMap<Peer, Partner>,
     /// Calls of `release_idle` since one was last borrowed or used.
     idle_calls: u32,
 }
@@ -56,7 +56,7 @@ pub struct BorrowedRings {
 impl BorrowedRings {
     pub fn new() -> BorrowedRings {
         BorrowedRings {
-            partners: FxHashMap::default(),
+            partners: BTreeMap::new(),
             idle_calls: 0,
         }
     }

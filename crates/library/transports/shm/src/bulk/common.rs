@@ -1,9 +1,9 @@
 //! What both sides of bulk transfers use.
 
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use weft_transport::{Lost, Peer, Refused};
 
 use super::borrowed::BorrowedRings;
@@ -40,7 +40,7 @@ pub struct Common {
     /// Those that came and wait for a piece of the peer's segment.
     pub waiting: Vec<(Peer, Control)>,
     /// Pieces of peers' segments.
-    pub mapped: FxHashMap<(Peer, u64), Arc<Mapping>>,
+    pub mapped: BTreeMap<(Peer, u64), Arc<Mapping>>,
     pub rings: Rings,
     pub borrowed: BorrowedRings,
     pub traffic: Traffic,
@@ -51,7 +51,7 @@ impl Common {
         Common {
             controls: VecDeque::new(),
             waiting: Vec::new(),
-            mapped: FxHashMap::default(),
+            mapped: BTreeMap::new(),
             rings: Rings::new(),
             borrowed: BorrowedRings::new(),
             traffic: Traffic::default(),

@@ -7,7 +7,7 @@
 //!   taken up: the receiver learns whether it was made in answer to the own last one, or while that was still under way. The next offers go
 //!   by what was seen last.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use weft_transport::Peer;
 
 use crate::byte_times::{Class, Length, Pattern, Timing};
@@ -87,7 +87,7 @@ impl Partner {
 /// An endpoint's traffic, by peer.
 #[derive(Default)]
 pub struct Traffic {
-    peers: FxHashMap<Peer, Partner>,
+    peers: BTreeMap<Peer, Partner>,
 }
 
 impl Traffic {

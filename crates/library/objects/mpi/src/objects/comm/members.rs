@@ -1,7 +1,7 @@
 //! Whose messages may come in a context: the engine asks when it has lost a process.
 
 use parking_lot::RwLock;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use weft_transport::Peer;
@@ -12,7 +12,7 @@ use crate::objects::group::Group;
 /// The processes that a communicator's messages come from, by its number: from when it is made until the number is given
 /// back, be its handle freed. Locked inside a lane's section, so nothing is done under the lock.
 #[derive(Default)]
-pub(crate) struct Members(RwLock<HashMap<u32, Senders>>);
+pub(crate) struct Members(RwLock<BTreeMap<u32, Senders>>);
 
 struct Senders {
     group: Group,

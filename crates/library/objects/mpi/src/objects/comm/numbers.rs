@@ -27,8 +27,8 @@
 //!   serial. Processes whose threads do not call at once spread their communicators over a part of the lanes.
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -76,7 +76,7 @@ struct Used {
     /// Of the serial proposed last, in which the numbers that wait have been looked up.
     lap: u64,
     /// By serial, modulo their number.
-    uses: HashMap<u32, Use>,
+    uses: BTreeMap<u32, Use>,
     insisting: Vec<Insistence>,
     /// Communicators by lane.
     lanes: [u32; LANES as usize],
@@ -159,7 +159,7 @@ impl Contexts {
         let used = Used {
             next: FIRST,
             lap: 0,
-            uses: HashMap::from([(0, Use::Taken)]),
+            uses: BTreeMap::from([(0, Use::Taken)]),
             insisting: Vec::new(),
             lanes,
         };

@@ -3,7 +3,7 @@
 //! It has a few receives posted, in whose order messages are matched, and handles the message of the first when it has come. It rests
 //! in what it waits for: the first of those receives, transfers, and, while somebody waits for the lock, news of its holders' deaths.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -49,7 +49,7 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
             ring,
             answers: Vec::new(),
             arrivals: Vec::new(),
-            origins: HashMap::new(),
+            origins: BTreeMap::new(),
             locks: LockQueue::default(),
             watched: Vec::new(),
             is_stopping: false,
@@ -129,7 +129,7 @@ struct Server {
     answers: Vec<Answer>,
     arrivals: Vec<Arrival>,
     /// By rank, those that have announced puts or made mistakes.
-    origins: HashMap<u32, Origin>,
+    origins: BTreeMap<u32, Origin>,
     locks: LockQueue,
     watched: Vec<Watched>,
     is_stopping: bool,
