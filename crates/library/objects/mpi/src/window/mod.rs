@@ -20,13 +20,12 @@ mod info;
 mod object;
 mod passive;
 mod transfer;
+mod wishes;
 
 pub use accumulate::{accumulate, compare_and_swap, fetch_and_op, get_accumulate};
 pub use active::{Assertions, complete, fence, post, start, test, wait};
 pub use attribute::{Attribute, value};
 pub(crate) use create::allocate_private;
-#[cfg(fuzzing)]
-pub(crate) use create::fuzz;
 pub use create::{
     SharedPart, allocate, allocate_shared, attach, create, create_dynamic, detach, shared_query,
 };
@@ -38,3 +37,5 @@ pub(crate) use object::current;
 pub use object::{Window, find, share};
 pub use passive::{Locking, flush, flush_all, lock, lock_all, sync, unlock, unlock_all};
 pub use transfer::{Form, Plain, Requested, TargetBuffer, get, put};
+#[cfg(fuzzing)]
+pub(crate) use wishes::fuzz;
