@@ -3,7 +3,7 @@
 //! Both are built dimension by dimension, the fastest first. Elements of a dimension lie `stride` bytes apart: the
 //! extent of the old type times the sizes of all faster dimensions.
 
-use crate::body::{Assembly, Body};
+use crate::body::{Assembly, Body, Part};
 use crate::subarray::{Darray, Distribution, Order, Subarray};
 use crate::{Datatype, Envelope, Overflow};
 
@@ -98,9 +98,14 @@ impl Share {
         let block = element.repeated(self.block, stride)?;
         let step = product(block_stride, self.processes);
         let step = if whole > 1 { step? } else { 0 };
-        assembly.place(&block, whole, step, at(0)?)?;
+        let mut append = |body: Body, count, extent, displacement| {
+            let mut part = Part::new(body, extent);
+            assembly.place(&mut part, count, displacement)?;
+            assembly.bound(&part)
+        };
+        append(block, whole, step, at(0)?)?;
         if whole < mine {
-            assembly.place(element, cut, stride, at(whole)?)?;
+            append(element.clone(), cut, stride, at(whole)?)?;
         }
         Ok(assembly.finish())
     }

@@ -109,22 +109,15 @@ impl Body {
                 .zip(displacements.iter().copied())
         };
         let extent = self.extent()?;
-        // Where the origins of elements lie, and how many there are.
-        let mut origins: Option<Span> = None;
-        let mut count = 0usize;
+        let mut origins = Origins::default();
         for (blocklength, displacement) in blocks().filter(|&(blocklength, _)| blocklength > 0) {
             let first = displacement.checked_mul(unit).ok_or(Overflow)?;
-            let reach = isize::try_from(blocklength - 1).map_err(|_| Overflow)?;
-            let reach = reach.checked_mul(extent).ok_or(Overflow)?;
-            let last = first.checked_add(reach).ok_or(Overflow)?;
-            let span = Span::new(first.min(last), first.max(last));
-            origins = Some(origins.map_or(span, |others| others.joined(span)));
-            count = count.checked_add(blocklength).ok_or(Overflow)?;
+            origins.add(first, blocklength, extent)?;
         }
-        let Some(origins) = origins else {
+        let Some(bounds) = origins.bounds_of(self)? else {
             return Ok(Body::empty());
         };
-        let bounds = self.bounds.placed(origins.low, origins.high, count)?;
+        let count = origins.count;
         if self.bounds.size == 0 {
             return Ok(Body {
                 bounds,
@@ -198,9 +191,54 @@ fn touch(displacements: &[isize], unit: isize, size: usize) -> bool {
     pairs.any(|pair| (pair[1] - pair[0]) * unit == size as isize)
 }
 
+/// Where the origins of elements lie, and how many there are.
+#[derive(Default)]
+struct Origins {
+    span: Option<Span>,
+    count: usize,
+}
+
+impl Origins {
+    /// Adds those of `count` elements, not none, `extent` bytes apart.
+    #[inline]
+    fn add(&mut self, first: isize, count: usize, extent: isize) -> Result<Span, Overflow> {
+        let reach = isize::try_from(count - 1).map_err(|_| Overflow)?;
+        let reach = reach.checked_mul(extent).ok_or(Overflow)?;
+        let last = first.checked_add(reach).ok_or(Overflow)?;
+        let span = Span::new(first.min(last), first.max(last));
+        self.span = Some(self.span.map_or(span, |others| others.joined(span)));
+        self.count = self.count.checked_add(count).ok_or(Overflow)?;
+        Ok(span)
+    }
+
+    /// The bounds of all, each a `body`; none if there are none.
+    fn bounds_of(&self, body: &Body) -> Result<Option<Bounds>, Overflow> {
+        let placed = |span: Span| body.bounds.placed(span.low, span.high, self.count);
+        self.span.map(placed).transpose()
+    }
+}
+
+/// A body that an [`Assembly`] has blocks of, whose elements are `extent` bytes apart.
+pub(crate) struct Part {
+    body: Body,
+    extent: isize,
+    origins: Origins,
+}
+
+impl Part {
+    pub fn new(body: Body, extent: isize) -> Part {
+        Part {
+            body,
+            extent,
+            origins: Origins::default(),
+        }
+    }
+}
+
 /// Puts bodies one after the other.
 pub(crate) struct Assembly {
     bounds: Bounds,
+    bytes: usize,
     list: List,
     signature: signature::Builder,
 }
@@ -209,27 +247,51 @@ impl Assembly {
     pub fn with_capacity(parts: usize) -> Assembly {
         Assembly {
             bounds: Bounds::EMPTY,
+            bytes: 0,
             list: List::with_capacity(parts),
             signature: signature::Builder::default(),
         }
     }
 
-    /// Appends a block of `count` elements of `body`, `extent` bytes apart, its origin at `displacement`.
+    /// Appends a block of `count` elements of `part`, its origin at `displacement`. Its bounds come with
+    /// [`bound`](Self::bound), of all blocks of the part together; here is checked what is reckoned with meanwhile.
+    #[inline]
     pub fn place(
         &mut self,
-        body: &Body,
+        part: &mut Part,
         count: usize,
-        extent: isize,
         displacement: isize,
     ) -> Result<(), Overflow> {
         if count == 0 {
             return Ok(());
         }
-        let block = body.bounds.repeated(count, extent)?;
-        self.bounds = self.bounds.joined(block.moved(displacement)?)?;
-        if body.bounds.size > 0 {
-            body.append_block(&mut self.list, count, extent, displacement);
+        let Part {
+            body,
+            extent,
+            origins,
+        } = part;
+        let block = origins.add(displacement, count, *extent)?;
+        let Some(data) = body.bounds.data else {
+            return Ok(());
+        };
+        let ends = block
+            .low
+            .checked_add(data.low)
+            .zip(block.high.checked_add(data.high));
+        let bytes = body.bounds.size.checked_mul(count).ok_or(Overflow)?;
+        self.bytes = self.bytes.checked_add(bytes).ok_or(Overflow)?;
+        ends.ok_or(Overflow)?;
+        if bytes > 0 {
+            body.append_block(&mut self.list, count, *extent, displacement);
             self.signature.push(&body.signature, count);
+        }
+        Ok(())
+    }
+
+    /// Takes account of where the blocks of `part` are.
+    pub fn bound(&mut self, part: &Part) -> Result<(), Overflow> {
+        if let Some(bounds) = part.origins.bounds_of(&part.body)? {
+            self.bounds = self.bounds.joined(bounds)?;
         }
         Ok(())
     }

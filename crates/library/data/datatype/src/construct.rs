@@ -2,7 +2,7 @@
 //!
 //! Each costs what its arguments are long, whatever the counts in them.
 
-use crate::body::{Assembly, Body};
+use crate::body::{Assembly, Body, Part};
 use crate::{Datatype, Envelope, Overflow};
 
 impl Datatype {
@@ -130,19 +130,20 @@ impl Datatype {
         types: Box<[Datatype]>,
     ) -> Result<Datatype, Overflow> {
         let mut assembly = Assembly::with_capacity(types.len());
-        let mut bodies = Bodies::default();
+        let mut olds = Olds::default();
         for ((old, &blocklength), &displacement) in
             types.iter().zip(&*blocklengths).zip(&*displacements)
         {
-            let (body, extent) = bodies.of(old)?;
-            assembly.place(body, blocklength, *extent, displacement)?;
+            let part = olds.of(old, &mut assembly)?;
+            assembly.place(part, blocklength, displacement)?;
         }
+        let body = olds.finish(assembly)?;
         let envelope = Envelope::Struct {
             blocklengths,
             displacements,
             types,
         };
-        Datatype::derived(envelope, assembly.finish())
+        Datatype::derived(envelope, body)
     }
 
     /// The same data with other bounds (MPI_Type_create_resized).
@@ -156,30 +157,49 @@ impl Datatype {
     }
 }
 
-/// The bodies and extents of the types that were asked for last: long lists are made of a few types.
+/// The types that were asked for last: long lists are made of a few types.
 #[derive(Default)]
-struct Bodies<'a> {
-    known: Vec<(&'a Datatype, (Body, isize))>,
+struct Olds<'a> {
+    known: Vec<(&'a Datatype, Part)>,
 }
 
-impl<'a> Bodies<'a> {
-    /// Types that are looked through one by one before their bodies are made anew.
+impl<'a> Olds<'a> {
+    /// Types that are looked through one by one before all are made anew.
     const KEPT: usize = 8;
 
-    fn of(&mut self, datatype: &'a Datatype) -> Result<&(Body, isize), Overflow> {
+    #[inline]
+    fn of(
+        &mut self,
+        datatype: &'a Datatype,
+        assembly: &mut Assembly,
+    ) -> Result<&mut Part, Overflow> {
         let known = self.known.iter().position(|(known, _)| known.is(datatype));
         let at = match known {
             Some(at) => at,
-            None => {
-                let body = datatype.body();
-                let extent = body.extent()?;
-                if self.known.len() == Self::KEPT {
-                    self.known.clear();
-                }
-                self.known.push((datatype, (body, extent)));
-                self.known.len() - 1
-            }
+            None => self.make(datatype, assembly)?,
         };
-        Ok(&self.known[at].1)
+        Ok(&mut self.known[at].1)
+    }
+
+    #[cold]
+    fn make(&mut self, datatype: &'a Datatype, assembly: &mut Assembly) -> Result<usize, Overflow> {
+        if self.known.len() == Self::KEPT {
+            self.end(assembly)?;
+        }
+        let body = datatype.body();
+        let extent = body.extent()?;
+        self.known.push((datatype, Part::new(body, extent)));
+        Ok(self.known.len() - 1)
+    }
+
+    fn end(&mut self, assembly: &mut Assembly) -> Result<(), Overflow> {
+        self.known
+            .drain(..)
+            .try_for_each(|(_, part)| assembly.bound(&part))
+    }
+
+    fn finish(mut self, mut assembly: Assembly) -> Result<Body, Overflow> {
+        self.end(&mut assembly)?;
+        Ok(assembly.finish())
     }
 }

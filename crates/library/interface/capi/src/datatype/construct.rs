@@ -138,12 +138,13 @@ fn type_create_struct(
     let length = Length(count.value);
     let lengths = array_of_blocklengths.list_from(0, length)?.into();
     let places = displacements(array_of_displacements, length)?;
-    let handles = array_of_types.slice(length)?.iter();
-    let olds = handles
-        .map(|&number| Ok(types::find(handle::datatype(number, "array_of_types")?)?.clone()))
-        .collect::<Result<_>>()?;
+    let handles = array_of_types.slice(length)?;
+    let mut olds = Vec::with_capacity(handles.len());
+    for &number in handles {
+        olds.push(types::find(handle::datatype(number, "array_of_types")?)?.clone());
+    }
     give(
-        Datatype::structure(lengths, places, olds)?,
+        Datatype::structure(lengths, places, olds.into())?,
         count.large,
         newtype,
     )
