@@ -6,6 +6,9 @@
 //! and answers everyone, so that each rank needs to run about once. Where the ranks share memory there is no message, and
 //! a rank that posts what others need may go on; a rule whose algorithm needs what the ranks do not share is passed over.
 //!
+//! Among three ranks or more of one host that have a core each, the fastest algorithm of all that there are was measured (`measured`, which
+//! `weft bench collectives --tune` writes); the table is for more of them, and for two.
+//!
 //! Where the ranks' cores share caches messages take half the time that a copy from process to process takes: there are rules for that of their own, and
 //! of the others those with `Direct` are passed over. Two ranks whose cores share none have rules of their own (`Far`): lines that the other core has read take long to write again, so that what goes one way is better copied
 //! from 3 KiB on, and what goes both ways is better sent by messages, whose blocks go to and fro.
@@ -45,6 +48,14 @@ pub(crate) struct Call {
     pub are_near: bool,
     /// None if an algorithm that knows hosts has nothing to gain, or would not keep the order of a reduction.
     pub placement: Option<Placement>,
+}
+
+impl Call {
+    /// Whether three ranks or more share memory, and each has a core: what was measured among such says how (`measured`). Two have
+    /// rules of their own.
+    fn has_cores(self) -> bool {
+        self.ranks > 2 && !self.oversubscribed && self.sharing >= Sharing::Board
+    }
 }
 
 /// How ranks are placed on several hosts, of which one has several at least.

@@ -1,14 +1,16 @@
-//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what its table chooses; between hosts
-//! also the rules of the table that follow.
+//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what its table chooses; and the rules of the
+//! table that follow.
 
 mod figures;
 mod layout;
+mod printed;
 mod rules;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use weft_collective::{CHOICES, Placement};
+use weft_collective::CHOICES;
 
 use super::catalog::TUNE;
 use super::job::{self, End};
@@ -24,13 +26,20 @@ use crate::installation::Installation;
 use crate::machine::Machine;
 use figures::Figures;
 pub use layout::HostsLayout;
+use printed::Printed;
 
 /// Prints the tables, and writes the rules if that is asked for.
 pub fn run(options: &Options) -> Result<(), String> {
     if options.names != ["collectives"] || options.json || options.plot.is_some() {
         return Err("--tune goes with `collectives` alone, and prints tables".into());
     }
-    let layouts = layouts(options)?;
+    if let (Some(file), false) = (&options.rules, options.figures.is_empty()) {
+        let read = |path: &PathBuf| {
+            fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+        };
+        let texts: Result<Vec<String>, String> = options.figures.iter().map(read).collect();
+        return write(file, &Printed::read(&texts?)?.rules());
+    }
     let installation =
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let library = Library::weft(&installation)?;
@@ -43,16 +52,14 @@ pub fn run(options: &Options) -> Result<(), String> {
         hosts: &options.hosts,
         progress: Progress::new(false),
     };
-    if options.hosts.is_empty() {
-        let figures = bench.measured(None)?;
-        show(&figures, &plan, &format!("{} ranks", plan.ranks));
-        return Ok(());
-    }
     let mut measured = Vec::new();
-    for layout in layouts {
-        let figures = bench.measured(Some(layout))?;
+    for layout in layouts(options, &plan)? {
+        let figures = bench.measured(layout)?;
         let (hosts, ranks) = (layout.hosts, layout.ranks_a_host);
-        show(&figures, &plan, &format!("{hosts} hosts x {ranks} ranks"));
+        match layout.is_one_host() {
+            true => show(&figures, &plan, &format!("{ranks} ranks")),
+            false => show(&figures, &plan, &format!("{hosts} hosts x {ranks} ranks")),
+        }
         measured.push((layout, figures));
     }
     let Some(file) = &options.rules else {
@@ -63,27 +70,47 @@ pub fn run(options: &Options) -> Result<(), String> {
         .map(|(layout, _)| layout.to_string())
         .collect();
     let said = format!(
-        "{machine}; medians of {} rounds; hosts x ranks on each: {}.",
+        "//! {machine}; medians of {} rounds; hosts x ranks on each: {}.\n",
         plan.rounds,
         names.join(", ")
     );
-    let text = rules::file(&measured, &plan.points, &said);
-    fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
+    write(file, &rules::file(&measured, &plan.points, &said))
+}
+
+fn write(file: &Path, rules: &str) -> Result<(), String> {
+    fs::write(file, rules).map_err(|e| format!("{}: {e}", file.display()))
 }
 
 /// Those that are asked for, on the hosts that there are.
-fn layouts(options: &Options) -> Result<Vec<HostsLayout>, String> {
+fn layouts(options: &Options, plan: &Plan) -> Result<Vec<HostsLayout>, String> {
     let hosts = options.hosts.len();
     if hosts == 1 {
         return Err("--hosts takes two hosts or more".into());
     }
-    if let Some(layout) = options.layouts.iter().find(|layout| layout.hosts > hosts) {
-        return Err(format!("--layouts {layout}: there are {hosts} hosts"));
+    let layouts = match (options.layouts.is_empty(), hosts) {
+        (true, 0) => vec![HostsLayout {
+            hosts: 1,
+            ranks_a_host: plan.ranks as usize,
+        }],
+        (true, hosts) => HostsLayout::up_to(hosts),
+        (false, _) => options.layouts.clone(),
+    };
+    for layout in &layouts {
+        if layout.hosts > hosts.max(1) {
+            return Err(format!(
+                "--layouts {layout}: there are {} hosts",
+                hosts.max(1)
+            ));
+        }
+        let ranks = layout.ranks_a_host;
+        if options.rules.is_some() && layout.is_one_host() && !(3..=plan.cores).contains(&ranks) {
+            return Err(format!(
+                "--rules are for three ranks or more with a core each, not {ranks} on {} cores",
+                plan.cores
+            ));
+        }
     }
-    Ok(match options.layouts.is_empty() {
-        true => HostsLayout::up_to(hosts),
-        false => options.layouts.clone(),
-    })
+    Ok(layouts)
 }
 
 fn show(figures: &Figures, plan: &Plan, ranks: &str) {
@@ -93,11 +120,12 @@ fn show(figures: &Figures, plan: &Plan, ranks: &str) {
 }
 
 /// What `collective-tune` is to leave out: algorithms that cannot run among ranks so placed, in whose place another would.
-fn skips(placement: Option<Placement>) -> String {
+fn skips(layout: HostsLayout) -> String {
+    let (placement, sharing) = layout.measured();
     let mut skips = Vec::new();
     for choice in &CHOICES {
         let run: Vec<usize> = choice
-            .rules_on(placement)
+            .rules_on(placement, sharing)
             .into_iter()
             .map(|(number, _)| number)
             .collect();
@@ -119,7 +147,7 @@ struct Tuning<'a> {
 
 impl Tuning<'_> {
     /// The figures of all rounds on one host, or on several.
-    fn measured(&mut self, layout: Option<HostsLayout>) -> Result<Figures, String> {
+    fn measured(&mut self, layout: HostsLayout) -> Result<Figures, String> {
         let mut figures = Figures::default();
         let done = self.rounds(layout, &mut figures);
         self.progress.clear();
@@ -127,42 +155,32 @@ impl Tuning<'_> {
         Ok(figures)
     }
 
-    fn rounds(
-        &mut self,
-        layout: Option<HostsLayout>,
-        figures: &mut Figures,
-    ) -> Result<(), Failure> {
+    fn rounds(&mut self, layout: HostsLayout, figures: &mut Figures) -> Result<(), Failure> {
         self.progress.show("compiling collective-tune");
         let program = rounds::compile(self.plan, self.library)?;
         for round in 0..self.plan.rounds {
-            let mut command = match layout {
-                None => self.library.launcher(self.on_one_host(), &program),
-                Some(layout) => {
+            let ranks = layout.ranks_a_host;
+            let mut command = match layout.is_one_host() {
+                true => self.library.launcher(self.on_one_host(ranks), &program),
+                false => {
                     let hosts = &self.hosts[..layout.hosts];
-                    self.library
-                        .launcher_on(hosts, layout.ranks_a_host, &program)
+                    self.library.launcher_on(hosts, ranks, &program)
                 }
             };
             command.args(["--sizes", &list(&self.plan.points)]);
             command.args(["--seconds", &self.plan.seconds.to_string()]);
-            command.args(["--skip", &skips(layout.map(HostsLayout::placement))]);
-            let place = layout.map_or(String::new(), |layout| format!("{layout}, "));
-            self.round(
-                command,
-                &format!("{place}round {}/{}", round + 1, self.plan.rounds),
-                figures,
-            )?;
+            command.args(["--skip", &skips(layout)]);
+            let what = format!("{layout}, round {}/{}", round + 1, self.plan.rounds);
+            self.round(command, &what, figures)?;
         }
         Ok(())
     }
 
-    fn on_one_host(&self) -> Layout<'_> {
+    fn on_one_host(&self, ranks: usize) -> Layout<'_> {
+        let ranks = ranks as u64;
         Layout {
-            ranks: self.plan.ranks,
-            pin: self
-                .plan
-                .pin
-                .resolve(self.plan.ranks, self.plan.cores, false),
+            ranks,
+            pin: self.plan.pin.resolve(ranks, self.plan.cores, false),
             cores: self.plan.cores,
             hosts: self.plan.hosts,
         }
@@ -205,13 +223,11 @@ mod tests {
 
     #[test]
     fn what_would_measure_something_else_is_left_out() {
-        let skipped = |placement| {
-            let all = skips(placement);
+        let skipped = |layout: &str| {
+            let all = skips(layout.parse().unwrap());
             all.split(',').map(str::to_string).collect::<Vec<_>>()
         };
-        let between: HostsLayout = "2x2".parse().unwrap();
-        let between = skipped(Some(between.placement()));
-        let here = skipped(None);
+        let (between, here) = (skipped("2x2"), skipped("1x4"));
         for (series, on_one_host, on_several) in [
             ("bcast/shared", true, false),
             ("bcast/linear", true, true),

@@ -47,17 +47,13 @@ impl Choice {
         all.map(|one| one.name).collect()
     }
 
-    /// How a rule for several hosts names each algorithm that can run among ranks so placed, with its number; on one host, which is
-    /// none, the ranks share memory and may copy from each other's.
-    pub fn rules_on(&self, placement: Option<Placement>) -> Vec<(usize, String)> {
+    /// How a rule names each algorithm that can run among ranks that are so placed and share so much, with its number; none is one host.
+    pub fn rules_on(&self, placement: Option<Placement>, sharing: Sharing) -> Vec<(usize, String)> {
         let call = Call {
             bytes: 0,
             ranks: placement.map_or(2, |placement| placement.hosts * placement.ranks_a_host),
             oversubscribed: false,
-            sharing: match placement {
-                None => Sharing::Everything,
-                Some(_) => Sharing::Nothing,
-            },
+            sharing,
             are_near: false,
             placement,
         };

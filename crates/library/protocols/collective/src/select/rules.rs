@@ -86,6 +86,39 @@ pub(super) fn first_with_hosts<A: Copy>(
     rules.find(admits).map(|rule| rule.algorithm)
 }
 
+/// A rule for at most so many ranks of one host, with a core each.
+pub(super) struct CoresRule<A> {
+    max_ranks: usize,
+    pub max_bytes: usize,
+    algorithm: A,
+}
+
+pub(super) const fn cores_rule<A>(
+    max_ranks: usize,
+    max_bytes: usize,
+    algorithm: A,
+) -> CoresRule<A> {
+    CoresRule {
+        max_ranks,
+        max_bytes,
+        algorithm,
+    }
+}
+
+/// The algorithm of the first rule that admits a call among ranks with a core each, if one does.
+pub(super) fn first_with_cores<A: Copy>(
+    rules: &[CoresRule<A>],
+    call: Call,
+    needs: fn(A) -> Needs,
+) -> Option<A> {
+    let admits = |rule: &&CoresRule<A>| {
+        call.ranks <= rule.max_ranks
+            && call.bytes <= rule.max_bytes
+            && needs(rule.algorithm).are_met(call)
+    };
+    rules.iter().find(admits).map(|rule| rule.algorithm)
+}
+
 /// The algorithm of the first rule that admits the call; the last rule of a table admits all.
 pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Needs) -> A {
     let admits = |rule: &&Rule<A>| {
@@ -105,9 +138,20 @@ pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Need
         .algorithm
 }
 
-/// Rules for several hosts that were measured; there may be none for an operation. One among all ranks alike is `Flat(NAME)`.
+/// Rules that were measured; there may be none for an operation. Those among ranks of one host come first, and then, among several, one among
+/// all ranks alike is `Flat(NAME)`.
 macro_rules! measured {
-    ($($name:ident { $($hosts:expr, $ranks_a_host:expr, $bytes:expr => $algorithm:ident $(($flat:ident))?;)* })*) => {
+    ($($name:ident { $($ranks:expr, $cores_bytes:expr => $on_cores:ident;)* }
+        hosts { $($hosts:expr, $ranks_a_host:expr, $bytes:expr => $algorithm:ident $(($flat:ident))?;)* })*) => {
+        pub(super) mod cores {
+            use super::*;
+            $(pub fn $name() -> &'static [CoresRule<crate::flat::$name::Algorithm>] {
+                const RULES: &[CoresRule<crate::flat::$name::Algorithm>] =
+                    &[$(cores_rule($ranks, $cores_bytes, crate::flat::$name::Algorithm::$on_cores)),*];
+                RULES
+            })*
+        }
+
         $(pub(super) fn $name() -> &'static [HostsRule<crate::$name::Algorithm>] {
             const RULES: &[HostsRule<crate::$name::Algorithm>] = &[
                 $(hosts_rule($hosts, $ranks_a_host, $bytes, crate::$name::Algorithm::$algorithm $((crate::flat::$name::Algorithm::$flat))?)),*

@@ -69,7 +69,11 @@ fn ranks_that_share_caches_do_not_copy_from_each_other() {
     );
     for oversubscribed in [false, true] {
         for bytes in [8, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20] {
+            // With a core each, three and more go as was measured.
             for ranks in [2, 3, 4, 8, 64] {
+                if !oversubscribed && (3..=16).contains(&ranks) {
+                    continue;
+                }
                 let call = Call {
                     bytes,
                     ranks,
@@ -125,6 +129,51 @@ fn ranks_that_share_cores_reduce_on_the_board() {
             }
         }
     }
+}
+
+#[test]
+fn ranks_with_a_core_each_go_as_was_measured() {
+    use crate::flat::{allgather, allreduce, scatter};
+    let call = |bytes, ranks, sharing| Call {
+        bytes,
+        ranks,
+        oversubscribed: false,
+        sharing,
+        are_near: true,
+        placement: None,
+    };
+    let everything = |bytes, ranks| call(bytes, ranks, Sharing::Everything);
+    assert_eq!(
+        by_table::flat::allreduce(everything(8, 16)),
+        allreduce::Algorithm::Shared
+    );
+    assert_eq!(
+        by_table::flat::allgather(everything(8, 5)),
+        allgather::Algorithm::Shared
+    );
+    assert_eq!(
+        by_table::flat::scatter(everything(1 << 20, 16)),
+        scatter::Algorithm::Direct
+    );
+    // Where no rank may copy from another the next rule is for the same length.
+    let board = call(1 << 20, 16, Sharing::Board);
+    assert_eq!(by_table::flat::scatter(board), scatter::Algorithm::Linear);
+    // Two, more than were measured, more than cores, and those that share nothing, go by the table.
+    for call in [
+        everything(8, 17),
+        Call {
+            oversubscribed: true,
+            ..everything(8, 16)
+        },
+        call(8, 16, Sharing::Nothing),
+        everything(8, 2),
+    ] {
+        assert!(!(call.has_cores() && call.ranks <= 16));
+    }
+    assert_ne!(
+        by_table::flat::allreduce(everything(8, 17)),
+        allreduce::Algorithm::Shared
+    );
 }
 
 #[test]
@@ -210,7 +259,7 @@ fn a_rule_names_each_algorithm_that_can_run() {
     let alltoall = CHOICES.iter().find(find).unwrap();
     let rules = |is_even| {
         let placement = on_hosts(8, 2, is_even).placement;
-        let rules = alltoall.rules_on(placement).into_iter();
+        let rules = alltoall.rules_on(placement, Sharing::Nothing).into_iter();
         rules.map(|(_, rule)| rule).collect::<Vec<_>>()
     };
     let flat = ["Flat(Bruck)", "Flat(Linear)", "Flat(Pairwise)"];

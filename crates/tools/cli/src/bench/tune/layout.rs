@@ -1,11 +1,11 @@
-//! How ranks are placed on several hosts to be measured.
+//! How ranks are placed on hosts to be measured.
 
 use std::fmt;
 use std::str::FromStr;
 
-use weft_collective::Placement;
+use weft_collective::{Placement, Sharing};
 
-/// So many hosts with as many ranks on each, two of them at least: `4x2`.
+/// So many hosts with as many ranks on each: `4x2`, or `1x16`, where they have a core each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostsLayout {
     pub hosts: usize,
@@ -31,22 +31,33 @@ impl HostsLayout {
         self.hosts * self.ranks_a_host
     }
 
-    /// As the ranks are placed when they are measured: each host's follow each other, and all hosts have as many.
-    pub fn placement(self) -> Placement {
-        Placement {
-            hosts: self.hosts,
-            ranks_a_host: self.ranks_a_host,
-            is_even: true,
-            is_contiguous: true,
+    pub fn is_one_host(self) -> bool {
+        self.hosts == 1
+    }
+
+    /// As the ranks are placed when they are measured, and what they share: on one host everything; on several each host's follow each
+    /// other, and all hosts have as many.
+    pub fn measured(self) -> (Option<Placement>, Sharing) {
+        match self.is_one_host() {
+            true => (None, Sharing::Everything),
+            false => (Some(self.placement(true)), Sharing::Nothing),
         }
     }
 
-    /// On as many hosts, in the way that suits the fewest algorithms.
-    pub fn scattered(self) -> Placement {
+    /// On as many hosts, in the way that suits the fewest algorithms: where the kernel lets no rank copy from another, or scattered.
+    pub fn poorest(self) -> (Option<Placement>, Sharing) {
+        match self.is_one_host() {
+            true => (None, Sharing::Board),
+            false => (Some(self.placement(false)), Sharing::Nothing),
+        }
+    }
+
+    fn placement(self, is_tidy: bool) -> Placement {
         Placement {
-            is_even: false,
-            is_contiguous: false,
-            ..self.placement()
+            hosts: self.hosts,
+            ranks_a_host: self.ranks_a_host,
+            is_even: is_tidy,
+            is_contiguous: is_tidy,
         }
     }
 }
@@ -56,12 +67,18 @@ impl FromStr for HostsLayout {
 
     fn from_str(text: &str) -> Result<HostsLayout, String> {
         let parsed = text.split_once('x').and_then(|(hosts, ranks_a_host)| {
-            Some(HostsLayout {
-                hosts: hosts.parse().ok().filter(|hosts| *hosts >= 2)?,
-                ranks_a_host: ranks_a_host.parse().ok().filter(|ranks| *ranks >= 2)?,
-            })
+            let layout = HostsLayout {
+                hosts: hosts.parse().ok()?,
+                ranks_a_host: ranks_a_host.parse().ok()?,
+            };
+            let least = if layout.is_one_host() { 3 } else { 2 };
+            (layout.hosts > 0 && layout.ranks_a_host >= least).then_some(layout)
         });
-        parsed.ok_or_else(|| format!("`{text}` is not HOSTSxRANKS, each at least 2, such as 4x2"))
+        parsed.ok_or_else(|| {
+            format!(
+                "`{text}` is not HOSTSxRANKS, such as 4x2, each at least 2, or 1x16, at least 1x3"
+            )
+        })
     }
 }
 
@@ -83,7 +100,8 @@ mod tests {
             (4, 2, 8)
         );
         assert_eq!(layout.to_string(), "4x2");
-        for nonsense in ["", "4", "4x", "1x2", "2x1", "x2", "2x2x2", "-2x2"] {
+        assert!("1x3".parse().is_ok_and(HostsLayout::is_one_host));
+        for nonsense in ["", "4", "4x", "0x4", "1x2", "2x1", "x2", "2x2x2", "-2x2"] {
             assert!(nonsense.parse::<HostsLayout>().is_err(), "{nonsense}");
         }
     }
