@@ -248,12 +248,14 @@ impl Links for Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        for chunk in self.chunks.iter() {
-            let chunk = chunk.load(Ordering::Acquire);
-            if !chunk.is_null() {
-                drop_chunk(chunk);
-            }
-        }
+        let chunks = self
+            .chunks
+            .iter()
+            .map(|chunk| chunk.load(Ordering::Acquire));
+        // In order, as indices that were never used are given out so.
+        chunks
+            .take_while(|chunk| !chunk.is_null())
+            .for_each(drop_chunk);
     }
 }
 
