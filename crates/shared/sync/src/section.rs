@@ -45,6 +45,12 @@ impl<T> Section<T> {
     /// # Safety
     /// `place` is memory for a section that nobody else knows.
     pub unsafe fn write_around_value(place: *mut Section<T>) -> *mut T {
+        // One more field is an error here until it is written below.
+        let _all = |Section::<T> {
+                        word: _,
+                        threads: _,
+                        value: _,
+                    }: &Section<T>| {};
         // SAFETY: the caller's; nothing of it is read.
         unsafe {
             (&raw mut (*place).word).write(AtomicU32::new(FREE));

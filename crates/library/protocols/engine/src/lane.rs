@@ -86,7 +86,19 @@ impl<E: Endpoint> Lane<E> {
             (&raw mut (*place).number).write(number);
             (&raw mut (*place).submissions).write(Submissions::new());
             (&raw mut (*place).returned).write(Submissions::new());
-            lane.assume_init()
+            let lane = lane.assume_init();
+            // One more field of either is an error here until it is written above.
+            let Lane {
+                number: _,
+                section: _,
+                submissions: _,
+                returned: _,
+            } = &*lane;
+            let State {
+                endpoint: _,
+                core: _,
+            } = &*state;
+            lane
         }
     }
 
