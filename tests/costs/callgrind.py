@@ -60,15 +60,11 @@ class Profile:
         return sum(count for address, count in self.executed.get(library, {}).items() if address in addresses)
 
 
-class Profiles:
+def profiles(paths):
     """Those of a process by function, from the files that it left at the end of each call."""
-
-    def __init__(self, paths):
-        self.functions = {}
-        for path in paths:
-            text = path.read_text()
-            if ended := TRIGGER.search(text):
-                self.functions.setdefault(ended[1], Profile()).add(text.splitlines())
-
-    def of(self, function):
-        return self.functions[function]
+    functions = {}
+    for path in paths:
+        text = path.read_text()
+        if ended := TRIGGER.search(text):
+            functions.setdefault(ended[1], Profile()).add(text.splitlines())
+    return functions

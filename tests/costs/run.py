@@ -17,7 +17,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
-from callgrind import Profiles, locking_instructions
+from callgrind import locking_instructions, profiles
 from lib.commands import declare
 from lib.compiler import compile_program
 from lib.processes import end_by_signals, run
@@ -104,14 +104,14 @@ def measure(options, order, threads):
     phases = PROGRAMS[order][1]
     valgrind += ["--toggle-collect=counted_*", *(f"--dump-after=counted_{phase}" for phase in phases)]
     said = launch(options, order, threads, valgrind)
-    profiles = {rank: Profiles(options.build.glob(f"callgrind.{rank}.*")) for rank in (SENDER, RECEIVER)}
+    of_rank = {rank: profiles(options.build.glob(f"callgrind.{rank}.*")) for rank in (SENDER, RECEIVER)}
     costs, messages = {}, ROUNDS * WINDOW
     for phase, rank in phases.items():
         library = said[rank, phase][4]
         allocations, locks, system_calls, trapped = map(int, native[rank, phase][:4])
         if not trapped:
             sys.exit("costs: this kernel has no system call user dispatch (Linux 5.11 or later is needed)")
-        profile = profiles[rank].of(f"counted_{phase}")
+        profile = of_rank[rank][f"counted_{phase}"]
         locked = profile.locked(os.path.realpath(library), addresses_of(library)) + locks
         counts = (profile.instructions, locked, system_calls, allocations)
         costs[order, phase, threads] = Costs(*(count / messages for count in counts))

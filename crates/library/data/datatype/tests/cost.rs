@@ -175,7 +175,7 @@ fn long_lists_are_not_copied() {
             "{what}: {calls} allocations of {bytes} bytes"
         );
     };
-    // Of each run, where it begins and how much lies before it.
+    // Each run's begin, and how much lies before it.
     let (sizes, at) = (lengths(), places().map(|place| place / 8).collect());
     within(
         "indexed",
@@ -188,7 +188,7 @@ fn long_lists_are_not_copied() {
         allocated(|| Datatype::hindexed(sizes, at, &double)),
         16,
     );
-    // Of runs of one length, where they begin.
+    // Where runs of one length begin.
     let at = places().map(|place| place / 8).collect();
     within(
         "indexed_block",

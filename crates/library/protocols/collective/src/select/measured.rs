@@ -8,7 +8,7 @@
     unused_imports,
     reason = "what rules are written with, be there any or not"
 )]
-use super::rules::{ANY, CoresRule, HostsRule, KIB, cores_rule, hosts_rule, measured};
+use super::rules::{ANY, Cores, HostsRule, KIB, Rule, hosts_rule, measured, rule};
 
 measured! {
     barrier {

@@ -10,12 +10,14 @@ pub(super) enum Cores {
     Few,
     /// Few, so near that bytes are better passed on than copied by the kernel, but where a rule says so.
     FewNear,
+    /// A core for each of them ([`Call::has_cores`]).
+    Each,
 }
 
 pub(super) struct Rule<A> {
     cores: Cores,
     max_ranks: usize,
-    max_bytes: usize,
+    pub max_bytes: usize,
     algorithm: A,
 }
 
@@ -43,6 +45,7 @@ impl Cores {
             Cores::Far => !are_near,
             Cores::Few => are_few,
             Cores::FewNear => are_near && are_few,
+            Cores::Each => !are_few,
         }
     }
 }
@@ -86,52 +89,25 @@ pub(super) fn first_with_hosts<A: Copy>(
     rules.find(admits).map(|rule| rule.algorithm)
 }
 
-/// A rule for at most so many ranks of one host, with a core each.
-pub(super) struct CoresRule<A> {
-    max_ranks: usize,
-    pub max_bytes: usize,
-    algorithm: A,
-}
-
-pub(super) const fn cores_rule<A>(
-    max_ranks: usize,
-    max_bytes: usize,
-    algorithm: A,
-) -> CoresRule<A> {
-    CoresRule {
-        max_ranks,
-        max_bytes,
-        algorithm,
-    }
-}
-
-/// The algorithm of the first rule that admits a call among ranks with a core each, if one does.
-pub(super) fn first_with_cores<A: Copy>(
-    rules: &[CoresRule<A>],
+/// The algorithm of the first rule that admits the call, of what was measured and then of a table, whose last rule admits all.
+pub(super) fn first<A: Copy>(
+    measured: &[Rule<A>],
+    rules: &[Rule<A>],
     call: Call,
     needs: fn(A) -> Needs,
-) -> Option<A> {
-    let admits = |rule: &&CoresRule<A>| {
-        call.ranks <= rule.max_ranks
-            && call.bytes <= rule.max_bytes
-            && needs(rule.algorithm).are_met(call)
-    };
-    rules.iter().find(admits).map(|rule| rule.algorithm)
-}
-
-/// The algorithm of the first rule that admits the call; the last rule of a table admits all.
-pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Needs) -> A {
+) -> A {
     let admits = |rule: &&Rule<A>| {
         rule.cores.are_met(call.oversubscribed, call.are_near)
             && !(call.are_near
-                && rule.cores != Cores::FewNear
+                && !matches!(rule.cores, Cores::FewNear | Cores::Each)
                 && needs(rule.algorithm) == Needs::Everything)
             && call.ranks <= rule.max_ranks
             && call.bytes <= rule.max_bytes
             && needs(rule.algorithm).are_met(call)
     };
-    rules
+    measured
         .iter()
+        .chain(rules)
         .find(admits)
         .or(rules.last())
         .expect("a table has rules")
@@ -145,9 +121,9 @@ macro_rules! measured {
         hosts { $($hosts:expr, $ranks_a_host:expr, $bytes:expr => $algorithm:ident $(($flat:ident))?;)* })*) => {
         pub(super) mod cores {
             use super::*;
-            $(pub fn $name() -> &'static [CoresRule<crate::flat::$name::Algorithm>] {
-                const RULES: &[CoresRule<crate::flat::$name::Algorithm>] =
-                    &[$(cores_rule($ranks, $cores_bytes, crate::flat::$name::Algorithm::$on_cores)),*];
+            $(pub fn $name() -> &'static [Rule<crate::flat::$name::Algorithm>] {
+                const RULES: &[Rule<crate::flat::$name::Algorithm>] =
+                    &[$(rule(Cores::Each, $ranks, $cores_bytes, crate::flat::$name::Algorithm::$on_cores)),*];
                 RULES
             })*
         }

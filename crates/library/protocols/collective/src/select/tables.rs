@@ -9,9 +9,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::choice::Described;
 use super::measured;
-use super::rules::{
-    ANY, Cores, HostsRule, KIB, Rule, first, first_with_cores, first_with_hosts, hosts_rule, rule,
-};
+use super::rules::{ANY, Cores, HostsRule, KIB, Rule, first, first_with_hosts, hosts_rule, rule};
 use super::{Call, Choice};
 
 macro_rules! tables {
@@ -64,12 +62,8 @@ macro_rules! tables {
                     use crate::flat::$name::Algorithm;
                     const RULES: &[Rule<Algorithm>] =
                         &[$(rule(Cores::$cores, $ranks, $bytes, Algorithm::$algorithm)),+];
-                    if call.has_cores()
-                        && let Some(measured) = first_with_cores(measured::cores::$name(), call, Algorithm::needs)
-                    {
-                        return measured;
-                    }
-                    first(RULES, call, Algorithm::needs)
+                    let measured = if call.has_cores() { measured::cores::$name() } else { &[] };
+                    first(measured, RULES, call, Algorithm::needs)
                 })*
 
                 pub mod bounds {

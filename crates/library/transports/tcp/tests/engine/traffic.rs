@@ -35,15 +35,8 @@ impl Message {
         }
     }
 
-    /// By words: these tests are not optimised.
     fn content(&self) -> Vec<u8> {
-        let mut random = Random(self.seed);
-        let mut content = Vec::with_capacity(self.bytes + 8);
-        while content.len() < self.bytes {
-            content.extend_from_slice(&random.below(u64::MAX).to_le_bytes());
-        }
-        content.truncate(self.bytes);
-        content
+        Random(self.seed).bytes(self.bytes)
     }
 
     /// A buffer for it, with the content if `filled`.

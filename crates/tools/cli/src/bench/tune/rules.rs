@@ -19,7 +19,7 @@ pub fn file(measured: &[OnHosts], points: &[u64], said: &str) -> String {
     let mut text = format!(
         "//! Rules as measured. Written by `weft bench collectives --tune --rules FILE` and `make tune`: do not edit.\n//!\n{said}\n\
          #[allow(\n    unused_imports,\n    reason = \"what rules are written with, be there any or not\"\n)]\n\
-         use super::rules::{{ANY, CoresRule, HostsRule, KIB, cores_rule, hosts_rule, measured}};\n\nmeasured! {{\n"
+         use super::rules::{{ANY, Cores, HostsRule, KIB, Rule, hosts_rule, measured, rule}};\n\nmeasured! {{\n"
     );
     for choice in &CHOICES {
         let (on_cores, on_hosts) = rules_of(choice, measured, points)
