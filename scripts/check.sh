@@ -11,6 +11,8 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
+# Everything is built once here: what cargo writes down to build it again in part, and lines in backtraces, are a third of the time.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
 steps_begin "$out/logs" 23
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
@@ -26,7 +28,7 @@ check_fuzz() { idle scripts/fuzz.sh --check; }
 # rustdoc takes a second for each crate, also where there is nothing to run, so here only those with examples; `make test` looks at all.
 # Tests start programs that are examples; as targets of `cargo test` these would be test harnesses, under other names.
 unit() {
-    cargo build --workspace --examples && cargo test --workspace --no-fail-fast --lib --bins --tests &&
+    cargo build --workspace --examples && scripts/run_tests.py --workspace --lib --bins --tests &&
         cargo test --doc -p weft-endpoint -p weft-pools
 }
 # The archive, which needs nothing but the tree; that the same tree gives the same bytes `make dist` shows, which packs it twice.
