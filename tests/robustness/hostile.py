@@ -1,5 +1,6 @@
-"""A rank that lies to the others in calls in which processes tell each other something: errors, and nobody waits for ever."""
+"""A rank that lies to the others, and calls for which there is no memory: errors, and nobody waits for ever."""
 
+import functools
 import itertools
 import re
 import tempfile
@@ -12,6 +13,13 @@ from jobs import PROGRAMS
 # A word that no rank, length or file is, and one that a length may be though no memory is so long.
 LIES = ("0x1000000000000000", "0x4000000000")
 CALLS = "open set_view listed_view split split_type dist_graph intercomm intercomm_split window partitioned".split()
+# What `scarce` is told of how memory is short, and the transport.
+SCARCE = {
+    "each allocation fails once, shm": (1, "shm"),
+    "all allocations fail from each on, shm": (0, "shm"),
+    "little address space, shm": (-1, "shm"),
+    "all allocations fail from each on, tcp": (0, "tcp"),
+}
 # Jobs for one call, where a lie ends the job; all of them in full.
 MOST_JOBS = 2
 
@@ -53,6 +61,19 @@ def liar(site, call, lie):
             first = ended + 1
 
 
+def scarce(site, count, transport, long_call):
+    """Calls for which there is no memory from each of their allocations on; of the long ones, one, and in full all."""
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        words = [count, f"{folder}/file", -1 if site.full else long_call]
+        library, program = preload(site, "failing"), site.program("scarce")
+        done = with_preload(site, 2, library, program, *words, transport=transport, timeout=120)
+    told = re.search(r"^ok scarce, (\d+) failures, (\d+) calls with errors$", done.output, re.M)
+    require(done.code == 0 and told, f"exit code {done.code}:\n{done.output}")
+    require(int(told[1]) > 100 and int(told[2]) > 5, told[0])
+
+
 def cases(site):
     for call, lie in itertools.product(CALLS, LIES if site.full else LIES[:1]):
         yield f"a rank that tells {lie} in place of each word of {call}", lambda call=call, lie=lie: liar(site, call, lie)
+    for long_call, (name, (count, transport)) in enumerate(SCARCE.items()):
+        yield name, functools.partial(scarce, site, count, transport, long_call)

@@ -1,5 +1,7 @@
 //! Copying bytes.
 
+use weft_reserve::NoMemory;
+
 /// From about this length on glibc copies by `rep movsb` (2.36 does; its bug 30994); shorter copies are made by vectors.
 const LONG_BYTES: usize = 2 << 10;
 /// Where that instruction is slow, long copies are made in pieces of so many bytes.
@@ -54,13 +56,14 @@ unsafe fn copy_by_pieces(to: *mut u8, from: *const u8, bytes: usize) {
 }
 
 /// The bytes, in memory of their own.
-pub fn boxed(bytes: &[u8]) -> Box<[u8]> {
-    let mut all = Box::<[u8]>::new_uninit_slice(bytes.len());
-    // SAFETY: `all` is as long, and initialised then.
+pub fn boxed(bytes: &[u8]) -> Result<Box<[u8]>, NoMemory> {
+    let mut all = weft_reserve::with_capacity(bytes.len())?;
+    // SAFETY: `all` has room for as many, which are initialised then.
     unsafe {
-        copy(bytes.as_ptr(), all.as_mut_ptr().cast(), bytes.len());
-        all.assume_init()
+        copy(bytes.as_ptr(), all.as_mut_ptr(), bytes.len());
+        all.set_len(bytes.len());
     }
+    Ok(all.into_boxed_slice())
 }
 
 /// Whether a long copy is better made in pieces, which cost nothing; not where the places overlap.
@@ -121,7 +124,7 @@ mod tests {
     #[test]
     fn what_is_boxed_is_what_was_there() {
         for bytes in [0, 1, 8, 100, PAGE, ROOM] {
-            assert!(*boxed(&content()[..bytes]) == content()[..bytes]);
+            assert!(*boxed(&content()[..bytes]).unwrap() == content()[..bytes]);
         }
     }
 

@@ -134,8 +134,10 @@ impl<'a> Numbers<'a> {
             _ => self.counts(length.0)?,
         };
         Ok(match numbers {
-            Counts::Int(numbers) => numbers.iter().copied().map(i64::from).collect(),
-            Counts::Large(numbers) => numbers.to_vec(),
+            Counts::Int(numbers) => {
+                weft_reserve::collected(numbers.iter().copied().map(i64::from))?
+            }
+            Counts::Large(numbers) => weft_reserve::collected(numbers.iter().copied())?,
         })
     }
 
@@ -151,6 +153,7 @@ impl<'a> Numbers<'a> {
     }
 
     /// As [`list`](Self::list), as they came.
+    #[inline]
     pub fn counts(self, length: usize) -> Result<Counts<'a>> {
         if length == 0 {
             return Ok(Counts::from(&[0i64; 0][..]));

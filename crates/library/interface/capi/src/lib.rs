@@ -5,6 +5,10 @@
 //! parameters that the standard gives them.
 #![allow(clippy::too_many_arguments)]
 
+/// A call for which there is no memory ends with an error.
+#[global_allocator]
+static ALLOCATOR: weft_reserve::Reserving = weft_reserve::Reserving;
+
 mod argument;
 mod array;
 mod callback;

@@ -8,6 +8,10 @@
 //! of old interfaces check nothing. That they are what the standard asks of the caller is what every routine rests on.
 #![allow(clippy::too_many_arguments)]
 
+/// This library has a reserve of its own.
+#[global_allocator]
+static ALLOCATOR: weft_reserve::Reserving = weft_reserve::Reserving;
+
 mod copied;
 mod descriptor;
 mod handle;

@@ -9,6 +9,8 @@ use std::num::NonZeroU8;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use weft_memory::Memory;
+use weft_reserve::NoMemory;
+use weft_sync::board::Broken;
 
 /// Point-to-point messages in one communicator's collective context.
 pub trait PointToPoint {
@@ -40,6 +42,9 @@ pub trait PointToPoint {
 
     /// What others are told of an error.
     fn mark(error: &Self::Error) -> NonZeroU8;
+
+    /// The error of an operation for which there is no memory.
+    fn no_memory() -> Self::Error;
 
     /// Starts a receive into `memory`. Never blocks. A shorter message is no error, a longer one is.
     fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
@@ -308,6 +313,25 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     /// Keeps the error of a part of the operation.
     pub(crate) fn keep(&self, outcome: Result<(), P::Error>) {
         outcome.err().into_iter().for_each(|error| self.fail(error));
+    }
+
+    /// What there was memory for. If there was none, the operation has failed here and this rank leaves it: nothing of
+    /// it is under way, and whoever waits for this rank asks whether it is still there.
+    #[inline]
+    pub(crate) fn room<T>(&self, found: Result<T, NoMemory>) -> Option<T> {
+        found.map_err(|NoMemory| self.leave()).ok()
+    }
+
+    /// Leaves the operation for want of memory, and with it the board: from here on this rank is in other steps than
+    /// the others.
+    #[cold]
+    fn leave(&self) {
+        self.fail(P::no_memory());
+        if let Some(arena) = self.peers.arena() {
+            arena.board().give_up(Broken::NoMemory);
+            arena.board().end();
+            arena.wake();
+        }
     }
 
     /// What others are told, once something has failed here.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::memory::{Parts, Scratch, copy, window};
 use crate::{Blocks, Hosts};
 use weft_memory::Memory;
+use weft_reserve::NoMemory;
 
 /// The blocks of a host's ranks, by position.
 pub(crate) struct OfHost<'a> {
@@ -35,7 +36,11 @@ pub(crate) struct HostOrder<'a> {
 }
 
 impl<'a> HostOrder<'a> {
-    pub fn new(hosts: &'a Hosts, ranks: usize, blocks: &'a dyn Blocks) -> HostOrder<'a> {
+    pub fn new(
+        hosts: &'a Hosts,
+        ranks: usize,
+        blocks: &'a dyn Blocks,
+    ) -> Result<HostOrder<'a>, NoMemory> {
         let mut bounds = vec![0];
         for place in 0..ranks {
             bounds.push(bounds[place] + blocks.block(hosts.rank_in(place)).bytes);
@@ -43,16 +48,16 @@ impl<'a> HostOrder<'a> {
         let whole = blocks.whole().filter(|whole| whole.layout.is_none());
         let in_place = whole.filter(|_| hosts.is_contiguous());
         let scratch = match in_place {
-            Some(_) => Scratch::new(0),
-            None => Scratch::new(bounds[ranks]),
+            Some(_) => Scratch::new(0)?,
+            None => Scratch::new(bounds[ranks])?,
         };
-        HostOrder {
+        Ok(HostOrder {
             hosts,
             blocks,
             in_place,
             scratch,
             bounds,
-        }
+        })
     }
 
     /// Whether the blocks are where they belong.

@@ -127,7 +127,7 @@ pub use gather::{gather, gatherv};
 pub use hosts::Hosts;
 pub use memory::{
     Blocks, Combine, Counts, Mixed, MixedBlock, PlainReduction, PredefinedOp, Reduction, Uniform,
-    Varying, copy,
+    Varying, copy, prepare_thread,
 };
 pub use neighborhood::{Edges, neighbor_allgather, neighbor_alltoall};
 pub use reduce::reduce;

@@ -27,7 +27,7 @@ use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, W
 /// memory while its caller writes to it: that a copy from another's memory was right is known when the board was not given
 /// up after it.
 pub(crate) struct Steps<'c, 'a, P: PointToPoint> {
-    channel: &'c Channel<'a, P>,
+    pub(crate) channel: &'c Channel<'a, P>,
     arena: &'c dyn Arena<P::Error>,
     board: &'c Board,
 }
@@ -298,7 +298,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         block: &Memory,
     ) -> Option<()> {
         let theirs = self.posted_region(step, rank).await?.block(index, count);
-        let packed = Packed::room_for(block);
+        let packed = self.channel.room(Packed::room_for(block))?;
         self.take(theirs, &packed.memory())?;
         packed.unpack(block);
         Some(())
@@ -407,9 +407,9 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
         let grows_in_result = reduction.is_dense() && !reduction.is_in_place();
         let longest = (COPIED_PIECE / size).min(elements.len());
         let room = reduction.share(0..longest);
-        let scratch = room.scratch(2);
+        let scratch = self.steps.channel.room(room.scratch(2))?;
         let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
-        let staging = Scratch::new(longest * size);
+        let staging = self.steps.channel.room(Scratch::new(longest * size))?;
         let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
         for (piece, _) in pieces(elements.len(), longest) {
             let at = elements.start + piece.start;

@@ -63,6 +63,8 @@ impl PointToPoint for Alone {
         unreachable!("nothing fails")
     }
 
+    fn no_memory() {}
+
     fn mark((): &()) -> NonZeroU8 {
         NonZeroU8::MIN
     }

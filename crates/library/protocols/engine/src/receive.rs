@@ -127,6 +127,7 @@ impl Core {
         match payload {
             Payload::Short { bytes, .. } => self.fill(slot, &bytes[..taken]),
             Payload::Stored(bytes) => self.fill(slot, &bytes[..taken]),
+            Payload::Dropped { .. } => self.fail(slot, Failure::NoMemory),
             Payload::Failed(number) => self.fail(slot, Failure::Operation(number)),
             Payload::ToSelf { slot: send, .. } => self.copy_to_self(send, slot, taken),
             Payload::Rts { bytes, descriptor } => self.take_up(slot, descriptor, bytes),

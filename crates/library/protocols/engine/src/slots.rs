@@ -3,10 +3,11 @@
 //! A free slot waits on the list of the lane that last used it, where allocating is popping; a thread that finds
 //! its lane held takes one from the threads' magazines instead, and it goes back there.
 
-use std::alloc::{Layout, alloc, handle_alloc_error};
+use std::alloc::{Layout, alloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+use weft_reserve::NoMemory;
 use weft_sync::{Links, Magazines};
 
 use crate::request_id::RequestId;
@@ -103,13 +104,14 @@ impl Slots {
     }
 
     /// A free slot's index that no lane's list has, for the calling thread alone; `None` when 2^28 requests are
-    /// outstanding.
+    /// outstanding, or there is no memory for more.
     #[inline(never)]
     pub fn fresh(&self) -> Option<u32> {
         let index = self.magazines.alloc()?;
         let chunk = self.chunks[(index / CHUNK) as usize].load(Ordering::Acquire);
-        if chunk.is_null() {
-            self.grow(index);
+        if chunk.is_null() && self.grow(index).is_err() {
+            self.magazines.free(index);
+            return None;
         }
         Some(index)
     }
@@ -184,9 +186,10 @@ impl Slots {
 
     /// Makes the chunk in which `index` lies, unless another thread just did.
     #[cold]
-    fn grow(&self, index: u32) {
+    fn grow(&self, index: u32) -> Result<(), NoMemory> {
+        weft_reserve::check()?;
         let place = &self.chunks[(index / CHUNK) as usize];
-        let chunk = new_chunk(index / CHUNK * CHUNK);
+        let chunk = new_chunk(index / CHUNK * CHUNK)?;
         let lost = place.compare_exchange(
             std::ptr::null_mut(),
             chunk,
@@ -196,6 +199,7 @@ impl Slots {
         if lost.is_err() {
             drop_chunk(chunk);
         }
+        Ok(())
     }
 }
 
@@ -265,17 +269,17 @@ const CHUNK_LAYOUT: Layout = match Layout::array::<Slot>(CHUNK as usize) {
 };
 
 /// A chunk of free slots, with these indices from `first` on.
-fn new_chunk(first: u32) -> *mut Slot {
+fn new_chunk(first: u32) -> Result<*mut Slot, NoMemory> {
     // SAFETY: the layout is not empty.
     let chunk = unsafe { alloc(CHUNK_LAYOUT) }.cast::<Slot>();
     if chunk.is_null() {
-        handle_alloc_error(CHUNK_LAYOUT);
+        return Err(NoMemory);
     }
     for index in 0..CHUNK {
         // SAFETY: within the allocation just made.
         unsafe { chunk.add(index as usize).write(Slot::free(first + index)) };
     }
-    chunk
+    Ok(chunk)
 }
 
 fn drop_chunk(chunk: *mut Slot) {

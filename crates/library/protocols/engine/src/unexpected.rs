@@ -1,6 +1,7 @@
 //! Messages that came before their receive, as the matching tables hold them.
 
 use weft_matching::Envelope;
+use weft_reserve::NoMemory;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use crate::pending::Pending;
@@ -15,6 +16,10 @@ pub(crate) enum Payload {
         bytes: [u8; SHORT_BYTES],
     },
     Stored(Box<[u8]>),
+    /// Nowhere: there was no memory for them, of which the receive is told.
+    Dropped {
+        bytes: u64,
+    },
     /// With the sender, whose bulk transfer the receive takes up.
     Rts {
         bytes: u64,
@@ -44,7 +49,12 @@ impl Payload {
                 bytes: short,
             }
         } else {
-            Payload::Stored(weft_memory::boxed(bytes))
+            match weft_memory::boxed(bytes) {
+                Ok(bytes) => Payload::Stored(bytes),
+                Err(NoMemory) => Payload::Dropped {
+                    bytes: bytes.len() as u64,
+                },
+            }
         }
     }
 
@@ -55,6 +65,7 @@ impl Payload {
             Payload::Failed(_) => 0,
             Payload::Stored(bytes) => bytes.len() as u64,
             Payload::Rts { bytes, .. }
+            | Payload::Dropped { bytes }
             | Payload::RtsOnly { bytes }
             | Payload::ToSelf { bytes, .. } => *bytes,
         }

@@ -2,6 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
+use weft_reserve::NoMemory;
+
 use crate::view::View;
 
 /// A set of the bytes of a window, one bit each.
@@ -13,10 +15,15 @@ pub struct Coverage {
 
 impl Coverage {
     /// Nothing of a window of so many bytes.
-    pub fn clear(&mut self, bytes: usize) {
+    pub fn clear(&mut self, bytes: usize) -> Result<(), NoMemory> {
+        let words = bytes.div_ceil(64);
         self.words.clear();
-        self.words.resize(bytes.div_ceil(64), 0);
+        if self.words.capacity() < words {
+            self.words = weft_reserve::with_capacity(words)?;
+        }
+        self.words.resize(words, 0);
         self.bytes = bytes;
+        Ok(())
     }
 
     /// Adds positions of a view, all of which lie in the window that begins at offset `start`.

@@ -89,7 +89,7 @@ pub unsafe fn read(
     let (mut at, mut stage) = (0, Vec::new());
     while at < memory.bytes {
         let piece = STAGE_BYTES.min(memory.bytes - at);
-        stage.resize(piece, 0);
+        lengthen(&mut stage, piece)?;
         let start = positions.start + at as u64;
         let there = reader.fill(start..start + piece as u64, &mut stage)?;
         // SAFETY: within the packed bytes; by this function's contract.
@@ -214,7 +214,7 @@ impl Reader<'_> {
     /// Reads a span of the file, and takes from it what is to go to `out`, from position `start` on.
     fn sift(&mut self, start: u64, span: &Range<u64>, out: &mut [u8]) -> io::Result<usize> {
         let bytes = (span.end - span.start) as usize;
-        self.sieve.resize(bytes, 0);
+        lengthen(&mut self.sieve, bytes)?;
         let there = self.descriptor.read_at(span.start, &mut self.sieve)?;
         let seen = self.view.below(span.start + there as u64);
         let length = (seen.saturating_sub(start) as usize).min(out.len());
@@ -226,4 +226,10 @@ impl Reader<'_> {
         unsafe { memory.read(0, &mut out[..length]) };
         Ok(length)
     }
+}
+
+/// A buffer of so many bytes, whose lack is an error as the kernel's would be.
+fn lengthen(buffer: &mut Vec<u8>, bytes: usize) -> io::Result<()> {
+    let lengthened = weft_reserve::lengthen(buffer, bytes);
+    lengthened.map_err(|_| io::Error::from_raw_os_error(libc::ENOMEM))
 }

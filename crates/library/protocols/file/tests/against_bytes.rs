@@ -339,7 +339,7 @@ proptest! {
         sets in prop::collection::vec((tile(), 0u64..20), 0..4),
     ) {
         let (mut coverage, mut model) = (Coverage::default(), vec![false; bytes]);
-        coverage.clear(bytes);
+        coverage.clear(bytes).unwrap();
         for (tile, displacement) in &sets {
             let view = View::new(*displacement + 1000, &tile.datatype).unwrap();
             let positions = 0..view.below(1000 + bytes as u64);
@@ -429,7 +429,7 @@ proptest! {
     ) {
         let scratch = Scratch::new();
         let mut coverage = Coverage::default();
-        coverage.clear(bytes);
+        coverage.clear(bytes).unwrap();
         for (tile, displacement) in &sets {
             let view = View::new(start + displacement, &tile.datatype).unwrap();
             coverage.add(&view, 0..view.below(start + bytes as u64), start);

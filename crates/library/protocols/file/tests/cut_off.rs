@@ -66,7 +66,7 @@ fn an_access_outlives_a_file_that_is_cut_off() {
 fn so_does_what_is_written_for_others() {
     let view = view();
     let mut coverage = Coverage::default();
-    coverage.clear(2 * RUN * RUNS);
+    coverage.clear(2 * RUN * RUNS).unwrap();
     coverage.add(&view, 0..(RUN * RUNS) as u64, 0);
     while_cut_off("covered", |file, data| {
         let mut buffer = vec![0; 2 * RUN * RUNS];

@@ -81,11 +81,11 @@ impl Window {
                 return Ok(());
             }
         }
-        let mut packed = Vec::new();
+        let mut packed: Vec<u8>;
         let from = match origin.layout {
             None => origin.base.cast_const(),
             Some(_) => {
-                packed.resize(bytes, 0);
+                packed = weft_reserve::zeroed(bytes)?;
                 // SAFETY: by this function's contract.
                 unsafe { origin.read(0, &mut packed) };
                 packed.as_ptr()
@@ -117,7 +117,7 @@ impl Window {
             // SAFETY: by this function's contract.
             return unsafe { self.read_runs(link, target, origin.base, bytes) };
         }
-        let mut packed = vec![0; bytes];
+        let mut packed: Vec<u8> = weft_reserve::zeroed(bytes)?;
         // SAFETY: by this function's contract, and the vector is as long.
         unsafe {
             self.read_runs(link, target, packed.as_mut_ptr(), bytes)?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use weft_datatype::Datatype;
+use weft_reserve::NoMemory;
 use weft_transport::Lost;
 
 /// Data at a target: `offset` bytes from the beginning of its part, an address for what is attached.
@@ -51,6 +52,14 @@ pub enum Fault {
     Range,
     /// A process is gone, its locks with it.
     Lost(Lost),
+    /// There is no memory here for a copy of the data.
+    NoMemory,
+}
+
+impl From<NoMemory> for Fault {
+    fn from(_: NoMemory) -> Fault {
+        Fault::NoMemory
+    }
 }
 
 impl From<Lost> for Fault {

@@ -315,7 +315,7 @@ impl Window {
         result: *mut u8,
     ) -> Result<(), Fault> {
         let bytes = target.bytes();
-        let mut packed = vec![0; bytes];
+        let mut packed: Vec<u8> = weft_reserve::zeroed(bytes)?;
         let _updating = self.lock_updates(link)?;
         self.read_packed(link, target, &mut packed)?;
         if !result.is_null() {
@@ -423,6 +423,9 @@ impl Window {
     }
 }
 
+/// Elements that are spread at once, as an array has them: they take no more than 64 KiB.
+const SPREAD_ELEMENTS: usize = 1024;
+
 impl Operation {
     /// Dense elements, as they are found their locks.
     #[inline]
@@ -436,6 +439,14 @@ impl Operation {
 
     /// `packed[i] = operand[i] op packed[i]`, for packed elements whose holes packed data do not have.
     fn combine_with_holes(&self, operand: &[u8], packed: &mut [u8]) {
+        let piece = SPREAD_ELEMENTS * self.basic.size();
+        for (operand, packed) in operand.chunks(piece).zip(packed.chunks_mut(piece)) {
+            self.combine_spread(operand, packed);
+        }
+    }
+
+    /// The same, of a piece.
+    fn combine_spread(&self, operand: &[u8], packed: &mut [u8]) {
         let count = packed.len() / self.basic.size();
         let mut input = self.spread(operand, count);
         let mut inout = self.spread(packed, count);

@@ -108,9 +108,17 @@ impl Neighbour {
 
     /// Maps a piece of its segment.
     pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
-        open(&self.card)
-            .and_then(|segment| segment.map(offset, bytes))
-            .map_err(|why| lost(self.rank, &why))
+        self.map_by(|segment| segment.map(offset, bytes))
+    }
+
+    /// As [`map`](Self::map), for a connection.
+    pub fn map_for_connection(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
+        self.map_by(|segment| segment.map_for_connection(offset, bytes))
+    }
+
+    fn map_by(&self, map: impl Fn(&Foreign) -> io::Result<Mapping>) -> Result<Mapping, Lost> {
+        let segment = open(&self.card).map_err(|why| lost(self.rank, &why))?;
+        map(&segment).map_err(|error| lost(self.rank, &error.to_string()))
     }
 
     /// Whether a process of its number is there; cheaper to find out.
@@ -177,7 +185,8 @@ impl Peers {
         let line = self.directory.card(peer)?;
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
         let bytes = self.shape.base_bytes();
-        let mapping = open(&card)?.map(0, bytes)?;
+        let mapping = open(&card)?.map_for_connection(0, bytes);
+        let mapping = mapping.map_err(|error| error.to_string())?;
         let base = Base::open(mapping, self.shape, peer, &card)?;
         Ok(Neighbour::new(peer, position, card, base))
     }

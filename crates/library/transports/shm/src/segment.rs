@@ -350,19 +350,23 @@ impl Foreign {
     }
 
     /// Maps `bytes` from `offset` on.
-    pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, String> {
+    pub fn map(&self, offset: u64, bytes: usize) -> io::Result<Mapping> {
         let end = offset.checked_add(bytes as u64);
         if bytes == 0
             || !offset.is_multiple_of(PAGE as u64)
             || end.is_none_or(|end| end > self.bytes)
         {
-            return Err(format!(
-                "{bytes} bytes at {offset} are not in a segment of {}",
-                self.bytes
-            ));
+            let all = self.bytes;
+            let what = format!("{bytes} bytes at {offset} are not in a segment of {all}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         Mapping::new(self.memfd.as_raw_fd(), offset, bytes)
-            .map_err(|error| format!("a mapping of {bytes} bytes: {error}"))
+            .map_err(|error| named(&format!("a mapping of {bytes} bytes"), error))
+    }
+
+    /// As [`map`](Self::map), for a connection, which is lost without it: also by the addresses that are set aside.
+    pub fn map_for_connection(&self, offset: u64, bytes: usize) -> io::Result<Mapping> {
+        weft_reserve::with_addresses(bytes, || self.map(offset, bytes))
     }
 }
 

@@ -91,18 +91,19 @@ impl Shared {
             Need::Base => Made::Base(neighbour),
             Need::Link => self.make_link(neighbour)?,
             Need::Ring { offset } => Made::Ring {
-                mapping: neighbour.map(offset, LINK_BYTES)?,
+                mapping: neighbour.map_for_connection(offset, LINK_BYTES)?,
                 neighbour,
             },
             Need::Piece { offset, bytes } => Made::Piece {
                 offset,
-                mapping: neighbour.map(offset, bytes)?,
+                mapping: neighbour.map_for_connection(offset, bytes)?,
             },
         })
     }
 
     fn make_link(&self, neighbour: Arc<Neighbour>) -> Result<Made, Lost> {
-        let carved = self.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let carve = || self.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let carved = weft_reserve::with_addresses(LINK_BYTES, carve);
         let (offset, mapping) = carved.map_err(|error| {
             let why = format!("no memory for a connection to it: {error}");
             lost(neighbour.rank, &why)

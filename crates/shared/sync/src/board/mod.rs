@@ -72,6 +72,8 @@ const _: () = assert!(((BUFFER_BYTES + MARKS) as u64) < MORE);
 
 /// In `broken`: the ranks' lengths differ, and with them their steps.
 const APART: u32 = u32::MAX;
+/// In `broken`: a rank has left its operation, for which it had no memory.
+const NO_MEMORY: u32 = u32::MAX - 1;
 
 /// Two lines, which the processor fetches together.
 #[repr(C, align(128))]
@@ -100,7 +102,7 @@ pub struct Head {
     /// At least as many as are asleep and not rung (`sleeping.rs`). Written by sleepers and those that ring them,
     /// read by all.
     sleepers: AtomicU32,
-    /// 0, or a rank that is gone, plus one, or [`APART`].
+    /// 0, or a rank that is gone, plus one, or [`APART`], or [`NO_MEMORY`].
     broken: AtomicU32,
     /// Ranks that use the board no more.
     left: AtomicU32,
@@ -167,6 +169,8 @@ pub enum Broken {
     Gone(usize),
     /// The ranks' messages were of different lengths, so that some are in other steps than others.
     Apart,
+    /// A rank had no memory for an operation, and has left it.
+    NoMemory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -478,6 +482,7 @@ impl Board {
         match latest(&self.head().broken) {
             0 => None,
             APART => Some(Broken::Apart),
+            NO_MEMORY => Some(Broken::NoMemory),
             number => Some(Broken::Gone((number as usize - 1).min(self.ranks - 1))),
         }
     }
@@ -487,6 +492,7 @@ impl Board {
         let number = match why {
             Broken::Gone(rank) => rank as u32 + 1,
             Broken::Apart => APART,
+            Broken::NoMemory => NO_MEMORY,
         };
         let broken = &self.head().broken;
         let _ = broken.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);

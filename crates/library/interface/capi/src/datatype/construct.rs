@@ -16,6 +16,21 @@ pub fn give(datatype: Datatype, large: bool, newtype: Out<TypeId>) -> Result<()>
     Ok(())
 }
 
+/// Bytes that a block takes while a datatype of many is made: a run of it twice, in a list that grows and in one that
+/// stays.
+const BLOCK_BYTES: usize = 48;
+/// The same of a block that has a shape of its own, or may have one.
+const SHAPED_BLOCK_BYTES: usize = 256;
+
+/// Whether there is memory for a datatype of a list of so many blocks.
+fn check_memory(count: usize, old: &Datatype) -> Result<()> {
+    let of_each = match old.is_contiguous(1) {
+        true => BLOCK_BYTES,
+        false => SHAPED_BLOCK_BYTES,
+    };
+    Ok(weft_reserve::probe(count.saturating_mul(of_each))?)
+}
+
 /// Displacements as the library has them.
 fn displacements(numbers: Numbers, count: Length) -> Result<Box<[isize]>> {
     let list = numbers.list(count)?;
@@ -71,6 +86,7 @@ fn type_indexed(
 ) -> Result<()> {
     let length = Length(count.value);
     let old = types::find(oldtype)?;
+    check_memory(length.0, &old)?;
     let lengths = array_of_blocklengths.list_from(0, length)?.into();
     let places = displacements(array_of_displacements, length)?;
     give(
@@ -90,6 +106,7 @@ fn type_create_hindexed(
 ) -> Result<()> {
     let length = Length(count.value);
     let old = types::find(oldtype)?;
+    check_memory(length.0, &old)?;
     let lengths = array_of_blocklengths.list_from(0, length)?.into();
     let places = displacements(array_of_displacements, length)?;
     give(
@@ -108,6 +125,7 @@ fn type_create_indexed_block(
     newtype: Out<TypeId>,
 ) -> Result<()> {
     let old = types::find(oldtype)?;
+    check_memory(count.value, &old)?;
     let places = displacements(array_of_displacements, Length(count.value))?;
     let datatype = Datatype::indexed_block(blocklength.0, places, &old)?;
     give(datatype, count.large, newtype)
@@ -122,6 +140,7 @@ fn type_create_hindexed_block(
     newtype: Out<TypeId>,
 ) -> Result<()> {
     let old = types::find(oldtype)?;
+    check_memory(count.value, &old)?;
     let places = displacements(array_of_displacements, Length(count.value))?;
     let datatype = Datatype::hindexed_block(blocklength.0, places, &old)?;
     give(datatype, count.large, newtype)
@@ -136,6 +155,7 @@ fn type_create_struct(
     newtype: Out<TypeId>,
 ) -> Result<()> {
     let length = Length(count.value);
+    weft_reserve::probe(length.0.saturating_mul(SHAPED_BLOCK_BYTES))?;
     let lengths = array_of_blocklengths.list_from(0, length)?.into();
     let places = displacements(array_of_displacements, length)?;
     let handles = array_of_types.slice(length)?;

@@ -26,7 +26,7 @@ fn error_string(errorcode: c_int, string: OutString, resultlen: Out<c_int>) -> R
 
 #[mpi(Add_error_class)]
 fn add_error_class(errorclass: Out<c_int>) -> Result<()> {
-    errorclass.set(codes::add_class());
+    errorclass.set(codes::add_class()?);
     Ok(())
 }
 

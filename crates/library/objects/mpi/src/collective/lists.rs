@@ -73,12 +73,13 @@ where
     let (mut list, mut received, mut refused) = (Vec::new(), 0usize, Ok(()));
     loop {
         let wanted = piece(received);
-        let has_room = refused.is_ok() && list.try_reserve(wanted).is_ok();
+        let end = list.len() + wanted;
+        let has_room = refused.is_ok() && weft_reserve::lengthen(&mut list, end).is_ok();
         if !has_room && refused.is_ok() {
             refused = Err(no_memory(from));
         }
         // What has come is as long as this piece, or this is the first.
-        let at = if has_room { list.len() } else { 0 };
+        let at = if has_room { end - wanted } else { 0 };
         if list.len() < at + wanted {
             list.resize(at + wanted, 0);
         }

@@ -252,6 +252,10 @@ impl PointToPoint for Peers<'_> {
         start_failure(self.comm, self.traffic, self.peer(to), tag, mark.get())
     }
 
+    fn no_memory() -> Error {
+        weft_reserve::NoMemory.into()
+    }
+
     fn mark(error: &Error) -> NonZeroU8 {
         NonZeroU8::new(error.class as u8).expect("an error is no success")
     }

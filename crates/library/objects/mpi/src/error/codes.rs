@@ -86,12 +86,14 @@ pub fn text_of(code: i32) -> Result<CString> {
 }
 
 /// `MPI_Add_error_class`.
-pub fn add_class() -> i32 {
-    added().add(None)
+pub fn add_class() -> Result<i32> {
+    weft_reserve::check()?;
+    Ok(added().add(None))
 }
 
 /// `MPI_Add_error_code`.
 pub fn add_code(class: i32) -> Result<i32> {
+    weft_reserve::check()?;
     let mut added = added();
     match added.class_of(class) {
         Some(own) if own == class => Ok(added.add(Some(class))),
@@ -169,7 +171,7 @@ mod tests {
         // SAFETY: an atomic's place, written by this test only.
         let last = || unsafe { *last_used() };
         assert_eq!(last(), LAST_PREDEFINED);
-        let class = add_class();
+        let class = add_class().unwrap();
         let code = add_code(class).unwrap();
         let other = add_code(Class::Truncate as i32).unwrap();
         assert!(LAST_PREDEFINED < class && class < code && code < other);
@@ -207,6 +209,6 @@ mod tests {
         remove_class(class).unwrap();
         assert_eq!(last(), LAST_PREDEFINED);
         assert!(class_of(code).is_err() && text_of(class).is_err());
-        assert_ne!(add_class(), class, "not used again");
+        assert_ne!(add_class().unwrap(), class, "not used again");
     }
 }

@@ -121,9 +121,17 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<weft_reserve::NoMemory> for Error {
+    #[cold]
+    fn from(none: weft_reserve::NoMemory) -> Error {
+        Error::new(Class::NoMem, none.to_string())
+    }
+}
+
 impl From<weft_engine::Exhausted> for Error {
     fn from(_: weft_engine::Exhausted) -> Error {
-        Error::new(Class::NoMem, "too many requests are outstanding (2^28)")
+        let what = "no memory for one more request, or too many are outstanding (2^28)";
+        Error::new(Class::NoMem, what)
     }
 }
 

@@ -58,7 +58,7 @@ impl Unplaced {
                         let bytes = seen
                             .representation
                             .file_bytes(&typed.datatype, typed.count)?;
-                        vec![0; bytes]
+                        weft_reserve::zeroed(bytes)?
                     }
                 };
                 let memory = Memory::contiguous(data.as_mut_ptr(), data.len());

@@ -101,10 +101,12 @@ pub fn start_all(
 ) -> Result<Request> {
     let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
     let calls_program = access.seen.representation.calls_program();
+    // Where there can be no thread, the program's calls make the progress: the others wait for this process.
     let kept = match calls_program {
         true => None,
-        false => Some(background::keep()?),
+        false => background::keep().ok(),
     };
+    let has_thread = kept.is_some();
     let comm = &access.file.comm;
     let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
     let tag = comm.begun().next_nonblocking();
@@ -118,9 +120,9 @@ pub fn start_all(
         // kept in.
         unsafe { SendFuture::new(running) }
     };
-    match calls_program {
-        true => operation::begin(lane, context, make),
-        false => operation::begin_in_background(lane, context, make),
+    match has_thread {
+        false => operation::begin(lane, context, make),
+        true => operation::begin_in_background(lane, context, make),
     }
 }
 

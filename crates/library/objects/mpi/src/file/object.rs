@@ -145,7 +145,7 @@ pub(crate) fn current(index: u32) -> Option<u64> {
 /// A handle for a file just opened, by which errors of its requests find it too.
 pub(super) fn register(file: File) -> Result<FileId> {
     let file = Arc::new(file);
-    let id = FILES.insert(file.clone()).map(FileId);
+    let id = FILES.insert_agreed(file.clone()).map(FileId);
     let id = id.ok_or_else(|| argument(Class::NoMem, "fh", "too many files"))?;
     file.comm.bind_file(id);
     Ok(id)

@@ -4,16 +4,17 @@
 //! takes work until the list is empty, and ends; it says so under the list's lock, so that no work is left to nobody.
 
 use std::collections::VecDeque;
-use std::thread::Builder;
+use std::ffi::CStr;
 
 use parking_lot::Mutex;
 
-use crate::process::background::Signals;
+use crate::process::thread::Thread;
 
 /// More calls to a file system at a time than this help few of them.
 const THREADS: usize = 4;
-/// Names the threads to debuggers; the kernel keeps 15 bytes.
-const NAME: &str = "weft-file";
+const NAME: &CStr = c"weft-file";
+/// What Rust gives a thread by itself; pages of it are there once they are used.
+const STACK_BYTES: usize = 2 << 20;
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -36,12 +37,9 @@ pub(super) fn submit(work: impl FnOnce() + Send + 'static) {
     }
     pool.threads += 1;
     drop(pool);
-    // A signal of the program's goes to threads of the program's.
-    let signals = Signals::block();
-    let started = Builder::new().name(NAME.into()).spawn(run);
-    drop(signals);
-    if started.is_err() {
-        run();
+    match Thread::start(NAME, STACK_BYTES, run) {
+        Ok(thread) => thread.detach(),
+        Err(_) => run(),
     }
 }
 

@@ -121,7 +121,7 @@ impl Representation {
     /// Data as they are in the file.
     pub fn encode(&self, data: &Typed) -> Result<Vec<u8>> {
         let (datatype, memory) = (&data.datatype, &data.memory);
-        let mut out = vec![0; self.file_bytes(datatype, data.count)?];
+        let mut out = weft_reserve::zeroed(self.file_bytes(datatype, data.count)?)?;
         // SAFETY: the caller's buffer; what is asked for is within its packed bytes.
         let read = |offset, part: &mut [u8]| unsafe { memory.read(offset, part) };
         match self {
@@ -150,7 +150,7 @@ impl Representation {
                 let packed = datatype.packed_of_external(there);
                 let one = datatype.external_size(1).unwrap_or(0);
                 let count = if one == 0 { 0 } else { there.div_ceil(one) };
-                file.resize(count * one, 0);
+                weft_reserve::lengthen(file, count * one)?;
                 datatype.from_external(count, file, |offset, part| {
                     let part = &part[..part.len().min(packed.saturating_sub(offset))];
                     // SAFETY: the caller's buffer, within its packed bytes.

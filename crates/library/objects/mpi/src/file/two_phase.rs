@@ -16,6 +16,7 @@ use std::task::Poll;
 
 use weft_collective::{Channel, Outcome, PointToPoint};
 use weft_file::{Coverage, Cursor, Domains, GAP_BYTES, View, write_covered};
+use weft_memory::Memory;
 
 use super::access::Access;
 use super::aggregation::{Told, aggregators, domains};
@@ -321,13 +322,17 @@ impl Phases<'_, '_> {
         while let Some(turn) = served.next(&self.domains) {
             turn.count(self.rank());
             let mut received = Vec::new();
-            buffer.resize(turn.bytes(), 0);
-            coverage.clear(turn.bytes());
+            let room = room(&turn, &mut buffer, &mut coverage);
+            let has_room = self.keep(room).is_some();
             for (rank, part) in &turn.parts {
                 let view = &self.parts[*rank].0;
-                let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
+                // What there is no room for is received still, so that its sender goes on.
+                let mut memory = Memory::contiguous(std::ptr::null_mut(), 0);
+                if has_room {
+                    memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
+                    coverage.add(view, part.clone(), turn.window.start);
+                }
                 let request = self.peers.receive(*rank, self.tag, memory);
-                coverage.add(view, part.clone(), turn.window.start);
                 let bytes = part.end - part.start;
                 received.extend(self.keep(request).map(|request| (request, bytes)));
             }
@@ -402,8 +407,10 @@ impl Phases<'_, '_> {
         mut buffer: Vec<u8>,
         mut coverage: Coverage,
     ) -> (Vec<u8>, Coverage, u64) {
-        buffer.resize(turn.bytes(), 0);
-        coverage.clear(turn.bytes());
+        let room = room(turn, &mut buffer, &mut coverage);
+        if self.keep(room).is_none() {
+            return (buffer, coverage, turn.window.start);
+        }
         for (rank, part) in &turn.parts {
             let (view, start) = (&self.parts[*rank].0, turn.window.start);
             coverage.add_along(view, part.clone(), start, GAP_BYTES);
@@ -429,6 +436,12 @@ impl Phases<'_, '_> {
         self.keep(loaded);
         (buffer, coverage, end)
     }
+}
+
+/// Makes room for a window, of which nothing is there yet.
+fn room(turn: &Turn, buffer: &mut Vec<u8>, coverage: &mut Coverage) -> Result<()> {
+    weft_reserve::lengthen(buffer, turn.bytes())?;
+    Ok(coverage.clear(turn.bytes())?)
 }
 
 /// The runs, those that are near each other as one.
@@ -480,7 +493,7 @@ pub(crate) fn fuzz(words: &[i64]) {
                 break;
             };
             assert!(turn.bytes() <= 1 << 17);
-            coverage.clear(turn.bytes());
+            coverage.clear(turn.bytes()).expect("a window is short");
             for (rank, part) in &turn.parts {
                 let hull = parts[*rank].0.hull(part).expect("it was checked");
                 assert!(turn.window.start <= hull.start && hull.end <= turn.window.end);

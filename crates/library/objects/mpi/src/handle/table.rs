@@ -102,8 +102,14 @@ impl<T> Table<T> {
         }
     }
 
-    /// Adds an object; `None` when 2^23 live.
+    /// Adds an object; `None` when 2^23 live, or the system has no memory.
     pub fn insert(&self, object: Arc<T>) -> Option<u64> {
+        weft_reserve::check().ok()?;
+        self.insert_agreed(object)
+    }
+
+    /// The same, of an object that other processes have too: whether there is memory was agreed on with its number.
+    pub fn insert_agreed(&self, object: Arc<T>) -> Option<u64> {
         let (index, entry) = self.empty_place()?;
         // SAFETY: the place is empty and this thread's alone (`Pins`, rule 4).
         unsafe { *entry.object.get() = Some(object) };

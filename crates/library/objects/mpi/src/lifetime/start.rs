@@ -8,6 +8,7 @@ use weft_engine::{Engine, Pace};
 use weft_transport::{Directory, Peer};
 
 use crate::error::Result;
+use crate::messages::completion;
 use crate::objects::comm;
 use crate::process::network::Network;
 use crate::process::report::{Fence, InFence};
@@ -72,7 +73,15 @@ pub(super) fn start() -> Result<()> {
         false => engine,
     };
     engine::begin(engine);
+    weft_reserve::set_aside();
+    prepare_thread();
     Ok(())
+}
+
+/// Has glibc make its notes of the calling thread: it ends a process that has no memory for those.
+fn prepare_thread() {
+    weft_collective::prepare_thread();
+    completion::prepare_thread();
 }
 
 /// What keeps a process from its network mostly keeps all: the first rank tells it, and with it the job ends. Another one tells it

@@ -110,15 +110,17 @@ impl Buffer {
     }
 
     /// Takes room for one more message, which is STARTING; none if there is none now.
-    fn take_room(&mut self, bytes: usize) -> Option<Room> {
+    fn take_room(&mut self, bytes: usize) -> Result<Option<Room>> {
         self.reap();
         let (place, start, address, own) = match self.space {
             Space::Attached { base, bytes: all } => {
-                let (place, start) = self.gap(bytes, all)?;
+                let Some((place, start)) = self.gap(bytes, all) else {
+                    return Ok(None);
+                };
                 (place, start, base.wrapping_add(start), None)
             }
             Space::Automatic => {
-                let mut own = vec![0; bytes].into_boxed_slice();
+                let mut own = weft_reserve::zeroed(bytes)?.into_boxed_slice();
                 (self.messages.len(), 0, own.as_mut_ptr(), Some(own))
             }
         };
@@ -132,7 +134,7 @@ impl Buffer {
             _own: own,
         };
         self.messages.insert(place, message);
-        Some(Room { room, address })
+        Ok(Some(Room { room, address }))
     }
 
     /// What became of a message that was STARTING: it is under way, or out, or was not sent.
@@ -299,7 +301,7 @@ fn take_room(comm: &Comm, bytes: usize) -> Result<(Key, Room)> {
         let mut buffers = buffers();
         let key = key_of(&buffers, comm)?;
         let buffer = buffers.0.get_mut(&key).expect("it was found");
-        match buffer.take_room(bytes) {
+        match buffer.take_room(bytes)? {
             Some(room) => return Ok((key, room)),
             None if is_last => return Err(buffer.no_room(bytes)),
             None => drop(buffers),

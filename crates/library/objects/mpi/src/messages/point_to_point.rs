@@ -265,7 +265,7 @@ fn start_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -> Result<Sta
     check_send_tag(send_tag)?;
     let dest = destination(comm_ref, dest)?;
     let memory = buffer.memory()?;
-    let mut outgoing = vec![0; memory.bytes].into_boxed_slice();
+    let mut outgoing = weft_reserve::zeroed(memory.bytes)?.into_boxed_slice();
     // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call; all of it is read.
     unsafe { memory.read(0, &mut outgoing) };
     let copy = Memory::contiguous(outgoing.as_mut_ptr(), outgoing.len());

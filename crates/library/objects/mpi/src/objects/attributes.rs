@@ -103,6 +103,7 @@ static KEYS: Mutex<Keys> = Mutex::new(Keys {
 
 /// `MPI_Comm_create_keyval` and its kin.
 pub fn create_key(holder: Holder, functions: Box<dyn Functions>) -> Result<i32> {
+    weft_reserve::check()?;
     let mut keys = KEYS.lock();
     let number = keys.next;
     let next = number.checked_add(1);
@@ -192,6 +193,7 @@ impl Attributes {
     /// Sets an attribute; one that was set before is deleted first, and stays if its delete function fails.
     pub fn set(&self, object: u64, key: i32, value: Value) -> Result<()> {
         let key = find(self.holder, key)?;
+        weft_reserve::check()?;
         if let Some(old) = self.of_key(key.number) {
             key.functions.delete(object, key.number, &old.value)?;
         }

@@ -109,6 +109,7 @@ pub fn check(id: InfoId) -> Result<()> {
 /// `MPI_Info_set`.
 pub fn set(id: InfoId, key: &CStr, value: &CStr) -> Result<()> {
     check_key(key)?;
+    weft_reserve::check()?;
     let bytes = value.count_bytes();
     if bytes > VALUE_BYTES {
         let what = format_args!("{bytes} characters; at most {VALUE_BYTES} are a value");

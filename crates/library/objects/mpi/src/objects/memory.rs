@@ -30,13 +30,11 @@ pub fn allocate(bytes: i64, info: Option<InfoId>) -> Result<*mut u8> {
         .map_err(|_| argument(Class::Arg, "size", format_args!("{bytes} is negative")))?;
     let wanted = info.map_or(Ok(None), wanted_alignment)?;
     let alignment = wanted.unwrap_or(LEAST_ALIGNMENT).max(LEAST_ALIGNMENT);
-    let mut block = Vec::new();
-    let room = bytes.max(1).checked_add(alignment);
-    let reserved = room.is_some_and(|room| block.try_reserve_exact(room).is_ok());
-    if !reserved {
+    let room = bytes.max(1).saturating_add(alignment);
+    let mut block = weft_reserve::with_capacity(room).map_err(|_| {
         let what = format_args!("there is no memory for {bytes} bytes");
-        return Err(argument(Class::NoMem, "size", what));
-    }
+        argument(Class::NoMem, "size", what)
+    })?;
     let start: *mut u8 = block.as_mut_ptr();
     let base = start.wrapping_add(start.align_offset(alignment));
     BLOCKS.lock().insert(base.addr(), block);

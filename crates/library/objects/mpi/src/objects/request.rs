@@ -127,6 +127,7 @@ impl Status {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,
             Some(Failure::PeerLost) => Class::ProcAborted,
+            Some(Failure::NoMemory) => Class::NoMem,
             Some(Failure::Operation(APART)) => Class::Truncate,
             Some(Failure::Operation(number)) => {
                 Class::numbered(number.into()).unwrap_or(Class::Other)

@@ -4,19 +4,19 @@
 //! nobody: it tells the thread to end. The next one to keep it starts another, which begins when the one before it has ended. Threads that
 //! were told to end are waited for when MPI ends, and where many of them have not got to it yet, by who keeps the next.
 
+use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle, current};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use weft_engine::Background;
 
 use super::engine::engine;
+use super::thread::Thread;
 use crate::error::{Class, Error, Result};
 
-/// Names the thread to debuggers; the kernel keeps 15 bytes.
-const NAME: &str = "weft-progress";
+const NAME: &CStr = c"weft-progress";
 /// So many threads may have been told to end and have not.
 const MOST_ENDING: usize = 8;
 /// How long a thread waits for the one before until it looks whether it is to end itself.
@@ -37,7 +37,7 @@ struct Owner {
     keepers: usize,
     runner: Option<Runner>,
     /// Told to end, or about to be told, by whoever put it here.
-    ending: Vec<JoinHandle<()>>,
+    ending: Vec<Thread>,
 }
 
 impl Owner {
@@ -52,24 +52,15 @@ impl Owner {
 /// The thread, from its start until it is told to end.
 struct Runner {
     background: Arc<Background>,
-    thread: JoinHandle<()>,
+    thread: Thread,
 }
 
 impl Runner {
     fn start() -> io::Result<Runner> {
         let background = Arc::new(Background::new());
         let of_thread = background.clone();
-        // A signal of the program's goes to threads of the program's.
-        let signals = Signals::block();
-        let thread = Builder::new()
-            .name(NAME.into())
-            .stack_size(STACK_BYTES)
-            .spawn(move || run(&of_thread));
-        drop(signals);
-        Ok(Runner {
-            background,
-            thread: thread?,
-        })
+        let thread = Thread::start(NAME, STACK_BYTES, move || run(&of_thread))?;
+        Ok(Runner { background, thread })
     }
 }
 
@@ -89,10 +80,10 @@ fn end(background: Option<Arc<Background>>) {
 }
 
 /// Waits for a thread that ends, unless it is the caller.
-fn wait_for(thread: JoinHandle<()>) {
-    if thread.thread().id() != current().id() {
-        // It has told of a panic, which would be a fault of the library's.
-        let _ = thread.join();
+fn wait_for(thread: Thread) {
+    match thread.is_current() {
+        true => thread.detach(),
+        false => thread.join(),
     }
 }
 
@@ -103,7 +94,8 @@ pub(crate) struct Kept(());
 /// Keeps the thread, and starts it if nobody does yet. Not for operations: it may wait.
 pub(crate) fn keep() -> Result<Kept> {
     let mut owner = OWNER.lock();
-    owner.ending.retain(|thread| !thread.is_finished());
+    let ended = owner.ending.extract_if(.., |thread| thread.is_ended());
+    ended.for_each(Thread::join);
     while owner.ending.len() > MOST_ENDING {
         let oldest = owner.ending.remove(0);
         // A thread that ends may let go of something that keeps one.
@@ -112,7 +104,11 @@ pub(crate) fn keep() -> Result<Kept> {
     if owner.runner.is_none() {
         let started = Runner::start().map_err(|error| {
             let what = format!("the thread that makes progress cannot be started: {error}");
-            Error::new(Class::Other, what)
+            let class = match error.kind() {
+                io::ErrorKind::OutOfMemory => Class::NoMem,
+                _ => Class::Other,
+            };
+            Error::new(class, what)
         });
         owner.runner = Some(started?);
     }
@@ -142,27 +138,4 @@ pub(crate) fn finish() {
     drop(owner);
     end(ended);
     threads.into_iter().for_each(wait_for);
-}
-
-/// The calling thread's signals, all of them blocked while this exists.
-pub(crate) struct Signals(libc::sigset_t);
-
-impl Signals {
-    pub(crate) fn block() -> Signals {
-        // SAFETY: both sets are valid, and the first is filled before it is used.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-            Signals(before)
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // SAFETY: a valid set, as the thread had it before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
-    }
 }

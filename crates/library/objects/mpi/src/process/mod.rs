@@ -6,6 +6,7 @@ pub mod job;
 pub(crate) mod network;
 pub mod phase;
 pub(crate) mod report;
+pub(crate) mod thread;
 pub mod thread_level;
 pub(crate) mod trace;
 pub(crate) mod transport;

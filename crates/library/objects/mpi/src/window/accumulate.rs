@@ -22,23 +22,23 @@ struct Packed {
 }
 
 impl Packed {
-    fn room(memory: &Memory) -> Packed {
+    fn room(memory: &Memory) -> Result<Packed> {
         let contiguous = memory.layout.is_none().then_some(memory.base);
         let copied = contiguous.map_or(memory.bytes, |_| 0);
-        Packed {
-            copy: vec![0; copied],
+        Ok(Packed {
+            copy: weft_reserve::zeroed(copied)?,
             contiguous,
-        }
+        })
     }
 
     /// What a buffer holds, which is valid for reads.
-    fn of(memory: &Memory) -> Packed {
-        let mut packed = Packed::room(memory);
+    fn of(memory: &Memory) -> Result<Packed> {
+        let mut packed = Packed::room(memory)?;
         if packed.contiguous.is_none() {
             // SAFETY: the caller's buffer was checked; the copy is as long as its packed bytes.
             unsafe { memory.read(0, &mut packed.copy) };
         }
-        packed
+        Ok(packed)
     }
 
     fn pointer(&mut self) -> *mut u8 {
@@ -168,7 +168,7 @@ fn general_accumulate<F: Form>(
         };
         return window.update_far::<F>(far, &checked, Updating { op, basic }, &buffers);
     }
-    let mut operand = Packed::of(&memory);
+    let mut operand = Packed::of(&memory)?;
     window.update(&checked, operation, operand.pointer(), std::ptr::null_mut())?;
     Ok(F::FORM.complete)
 }
@@ -223,8 +223,8 @@ pub fn get_accumulate<F: Form>(
         let buffers = Buffers { operands, results };
         return window.update_far::<F>(far, &checked, Updating { op, basic }, &buffers);
     }
-    let mut old = Packed::room(&results);
-    let mut operands = operands.as_ref().map(Packed::of);
+    let mut old = Packed::room(&results)?;
+    let mut operands = operands.as_ref().map(Packed::of).transpose()?;
     let operand = operands
         .as_mut()
         .map_or(std::ptr::null_mut(), Packed::pointer);
@@ -311,10 +311,10 @@ fn general_fetch_and_op(
     if op == Op::NoOp && results.layout.is_none() {
         return window.update(&element.checked, operation, std::ptr::null(), result);
     }
-    let mut old = Packed::room(&results);
+    let mut old = Packed::room(&results)?;
     let mut operand = match op {
-        Op::NoOp => Packed::room(&results),
-        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?),
+        Op::NoOp => Packed::room(&results)?,
+        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?)?,
     };
     window.update(
         &element.checked,

@@ -292,9 +292,10 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
     let words = hints
         .as_ref()
         .map(|hints| [request.size, request.unit, i64::from(hints.noncontiguous)]);
-    let told = exchange(comm, words.map_err(Error::clone))?;
-    let wishes = Wishes::of_words(&told, hints?, request.flavor);
-    agree(comm, &told, wishes)
+    let told = exchange(comm, words.map_err(Error::clone));
+    let wishes = told.as_ref().map_err(Clone::clone);
+    let wishes = wishes.and_then(|told| Wishes::of_words(told, hints?, request.flavor));
+    agree(comm, told.as_deref().unwrap_or(&[]), wishes)
 }
 
 /// Gets what this process brings to the window.

@@ -13,6 +13,7 @@ pub(super) fn unreached(fault: Fault) -> Error {
             "target_disp",
             "not all of the target data are in the target's part of the window",
         ),
+        Fault::NoMemory => weft_reserve::NoMemory.into(),
         Fault::Lost(lost) => Error::new(Class::ProcAborted, lost.to_string()),
     }
 }

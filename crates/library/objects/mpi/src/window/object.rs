@@ -125,7 +125,7 @@ pub(crate) fn current(index: u32) -> Option<u64> {
 
 /// A handle for a new window, if there is room for one.
 pub(super) fn register(window: Window) -> Option<WindowId> {
-    WINDOWS.insert(Arc::new(window)).map(WindowId)
+    WINDOWS.insert_agreed(Arc::new(window)).map(WindowId)
 }
 
 /// Takes a window's handle away.

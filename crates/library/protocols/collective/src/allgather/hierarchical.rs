@@ -6,7 +6,9 @@ use crate::{Blocks, Channel, PointToPoint, flat};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn Blocks) {
     let host = channel.within_host();
-    let all = HostOrder::new(channel.hosts(), channel.size(), blocks);
+    let Some(all) = channel.room(HostOrder::new(channel.hosts(), channel.size(), blocks)) else {
+        return;
+    };
     let own = (!all.is_in_place()).then(|| blocks.block(channel.rank()));
     channel.keep(flat::allgather::allgatherv(&host, own, &all.of_own_host()).await);
     if let Some(leaders) = channel.across(Speaker::At(0)) {

@@ -15,7 +15,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     let shares = Shares::Bounds([0].into_iter().chain(ends).collect());
 
     let own = reduction.share(elements(position));
-    let scratch = own.scratch(1);
+    let Some(scratch) = channel.room(own.scratch(1)) else {
+        return;
+    };
     let result = own.in_scratch(&scratch, 0);
     let to_shares = reduction.with_output(result);
     channel.keep(flat::reduce_scatter::reduce_scatter(&host, to_shares, &shares).await);

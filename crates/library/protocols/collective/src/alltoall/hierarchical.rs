@@ -24,7 +24,9 @@ pub(super) async fn run<P: PointToPoint>(
         return;
     }
     // A row has a block for each rank, in the order of the hosts.
-    let scratch = Scratch::new(grid.row_bytes());
+    let Some(scratch) = channel.room(Scratch::new(grid.row_bytes())) else {
+        return;
+    };
     let row = scratch.memory(grid.row_bytes());
     for place in 0..grid.ranks {
         let block = send.block(hosts.rank_in(place));
@@ -80,7 +82,12 @@ async fn lead<P: PointToPoint>(
     row: &Memory,
 ) {
     let all = grid.positions * grid.row_bytes();
-    let (rows, sorted) = (Scratch::new(all), Scratch::new(all));
+    let Some(rows) = host.room(Scratch::new(all)) else {
+        return;
+    };
+    let Some(sorted) = host.room(Scratch::new(all)) else {
+        return;
+    };
     let rows = Parts {
         memory: rows.memory(all),
         bytes: |position| grid.row(position),

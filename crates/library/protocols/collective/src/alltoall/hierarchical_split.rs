@@ -3,7 +3,7 @@
 //! leader moves what is the others'.
 
 use crate::channel::Speaker;
-use crate::memory::{Parts, Scratch, copy, equal_part};
+use crate::memory::{Parts, Scratch, copy, equal_part, window};
 use crate::{Blocks, Channel, PointToPoint, flat};
 
 /// All hosts have as many ranks, and all blocks are as long. Both may be the same blocks: those that are sent are packed before
@@ -20,8 +20,12 @@ pub(super) async fn run<P: PointToPoint>(
     if all == 0 {
         return;
     }
-    let scratch = [Scratch::new(all), Scratch::new(all)];
-    let [first, second] = [&scratch[0], &scratch[1]].map(|scratch| scratch.memory(all));
+    // Side by side: both parts of all blocks.
+    let Some(scratch) = channel.room(Scratch::new(2 * all)) else {
+        return;
+    };
+    let whole = scratch.memory(2 * all);
+    let [first, second] = [0..all, all..2 * all].map(|part| window(&whole, part));
     let parts = |memory, parts| Parts {
         bytes: move |index| index * (all / parts)..(index + 1) * (all / parts),
         memory,

@@ -35,9 +35,12 @@ pub async fn run<P: PointToPoint>(
     }
     // A datatype with holes is packed and unpacked once.
     let is_root = channel.rank() == root;
-    let packed = match is_root {
+    let packed = channel.room(match is_root {
         true => Packed::of(&memory),
         false => Packed::room_for(&memory),
+    });
+    let Some(packed) = packed else {
+        return channel.finish();
     };
     let bytes = packed.memory();
     match algorithm {

@@ -28,14 +28,18 @@ pub(super) async fn run<P: PointToPoint>(
     };
     let hosts = channel.hosts();
     if let Some(blocks) = blocks {
-        let all = HostOrder::new(hosts, channel.size(), blocks);
+        let Some(all) = channel.room(HostOrder::new(hosts, channel.size(), blocks)) else {
+            return;
+        };
         let own = send.cloned().or((!all.is_in_place()).then_some(own));
         channel.keep(flat::gather::gather(&host, own, Some(&all.of_own_host()), leader).await);
         let (from_hosts, to) = (all.of_hosts(), hosts.host_of(root));
         between_leaders(&leaders, None, Some(&from_hosts), to).await;
         return all.unpack();
     }
-    let scratch = Scratch::new(host.size() * bytes);
+    let Some(scratch) = channel.room(Scratch::new(host.size() * bytes)) else {
+        return;
+    };
     let gathered = Parts {
         memory: scratch.memory(host.size() * bytes),
         bytes: |position| position * bytes..(position + 1) * bytes,

@@ -11,7 +11,12 @@ pub async fn allreduce<P: PointToPoint>(
     if reduction.bytes() == 0 {
         return sides.finish();
     }
-    let scratch = reduction.scratch(usize::from(sides.leads()));
+    let Some(scratch) = sides
+        .local
+        .room(reduction.scratch(usize::from(sides.leads())))
+    else {
+        return sides.finish();
+    };
     let result = reduction.in_scratch(&scratch, 0);
     sides.reduce_locally(&reduction, result).await;
     if sides.leads() {

@@ -17,7 +17,12 @@ pub async fn reduce<P: PointToPoint>(
             remote.wait(remote.receive(0, result)).await;
         }
         Root::Remote(root) => {
-            let scratch = reduction.scratch(usize::from(sides.leads()));
+            let Some(scratch) = sides
+                .local
+                .room(reduction.scratch(usize::from(sides.leads())))
+            else {
+                return sides.finish();
+            };
             let result = reduction.in_scratch(&scratch, 0);
             sides.reduce_locally(&reduction, result).await;
             if sides.leads() {

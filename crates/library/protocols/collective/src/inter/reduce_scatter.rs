@@ -15,7 +15,12 @@ pub async fn reduce_scatter<P: PointToPoint>(
     if reduction.bytes() == 0 {
         return sides.finish();
     }
-    let scratch = reduction.scratch(2 * usize::from(sides.leads()));
+    let Some(scratch) = sides
+        .local
+        .room(reduction.scratch(2 * usize::from(sides.leads())))
+    else {
+        return sides.finish();
+    };
     let result = reduction.in_scratch(&scratch, 0);
     sides.reduce_locally(&reduction, result).await;
     let local = &sides.local;

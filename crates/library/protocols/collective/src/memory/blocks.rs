@@ -3,6 +3,7 @@
 use weft_datatype::{Datatype, Overflow};
 use weft_memory::Memory;
 
+use super::counts::HeldCounts;
 use super::{Counts, described};
 
 /// A buffer of one block per rank.
@@ -70,8 +71,8 @@ impl Blocks for Uniform {
 pub struct Varying<'a> {
     datatype: Datatype,
     base: *mut u8,
-    counts: Counts<'a>,
-    displacements: Counts<'a>,
+    counts: HeldCounts<'a>,
+    displacements: HeldCounts<'a>,
 }
 
 // SAFETY: as of `Uniform`.
@@ -87,6 +88,10 @@ impl<'a> Varying<'a> {
         counts: Counts<'a>,
         displacements: Counts<'a>,
     ) -> Result<Varying<'a>, Overflow> {
+        let (counts, displacements) = (
+            HeldCounts::Passed(counts),
+            HeldCounts::Passed(displacements),
+        );
         for rank in 0..counts.len() {
             let count = usize::try_from(counts.at(rank)).map_err(|_| Overflow)?;
             datatype.memory(base, count)?;

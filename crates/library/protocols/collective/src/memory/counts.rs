@@ -1,23 +1,21 @@
 //! Arrays of counts and displacements, in the width that the call had.
 
-use std::borrow::Cow;
-
-/// An array of counts or displacements as the C caller passed it, or a copy.
-#[derive(Clone)]
+/// An array of counts or displacements as the C caller passed it.
+#[derive(Clone, Copy)]
 pub enum Counts<'a> {
-    Int(Cow<'a, [i32]>),
-    Large(Cow<'a, [i64]>),
+    Int(&'a [i32]),
+    Large(&'a [i64]),
 }
 
 impl<'a> From<&'a [i32]> for Counts<'a> {
     fn from(values: &'a [i32]) -> Counts<'a> {
-        Counts::Int(values.into())
+        Counts::Int(values)
     }
 }
 
 impl<'a> From<&'a [i64]> for Counts<'a> {
     fn from(values: &'a [i64]) -> Counts<'a> {
-        Counts::Large(values.into())
+        Counts::Large(values)
     }
 }
 
@@ -38,18 +36,40 @@ impl Counts<'_> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Counts::Int(values) => values.len(),
             Counts::Large(values) => values.len(),
         }
     }
+}
+
+/// Such an array for as long as an operation takes.
+pub(super) enum HeldCounts<'a> {
+    Passed(Counts<'a>),
+    Copied(Box<[i64]>),
+}
+
+impl HeldCounts<'_> {
+    pub fn at(&self, index: usize) -> i64 {
+        match self {
+            HeldCounts::Passed(counts) => counts.at(index),
+            HeldCounts::Copied(values) => values[index],
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            HeldCounts::Passed(counts) => counts.len(),
+            HeldCounts::Copied(values) => values.len(),
+        }
+    }
 
     /// The caller may take the array back.
-    pub fn into_owned(self) -> Counts<'static> {
-        match self {
-            Counts::Int(values) => Counts::Int(values.into_owned().into()),
-            Counts::Large(values) => Counts::Large(values.into_owned().into()),
-        }
+    pub fn into_owned(self) -> HeldCounts<'static> {
+        HeldCounts::Copied(match self {
+            HeldCounts::Passed(counts) => (0..counts.len()).map(|index| counts.at(index)).collect(),
+            HeldCounts::Copied(values) => values,
+        })
     }
 }

@@ -29,6 +29,7 @@ pub use plain::PlainReduction;
 pub(crate) use reduction::Operand;
 pub use reduction::Reduction;
 pub(crate) use scratch::Scratch;
+pub use scratch::prepare_thread;
 
 /// The memory of elements whose total size was checked when the operation's arguments were taken.
 fn described(datatype: &Datatype, base: *mut u8, count: usize) -> Memory {

@@ -1,6 +1,7 @@
 //! Memory as packed bytes.
 
 use weft_memory::Memory;
+use weft_reserve::NoMemory;
 
 use super::{Blocks, Scratch, copy, window};
 
@@ -13,24 +14,24 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    pub fn room_for(memory: &Memory) -> Packed {
+    pub fn room_for(memory: &Memory) -> Result<Packed, NoMemory> {
         let contiguous = memory.layout.is_none().then(|| memory.clone());
         Packed::new(contiguous, memory.bytes)
     }
 
-    pub fn of(memory: &Memory) -> Packed {
-        let packed = Packed::room_for(memory);
+    pub fn of(memory: &Memory) -> Result<Packed, NoMemory> {
+        let packed = Packed::room_for(memory)?;
         if packed.contiguous.is_none() {
             copy(memory, &packed.memory());
         }
-        packed
+        Ok(packed)
     }
 
     /// Blocks of one length, one after the other.
-    pub fn of_blocks(blocks: &dyn Blocks, ranks: usize) -> Packed {
+    pub fn of_blocks(blocks: &dyn Blocks, ranks: usize) -> Result<Packed, NoMemory> {
         let bytes = blocks.block(0).bytes;
         let whole = blocks.whole().filter(|whole| whole.layout.is_none());
-        let packed = Packed::new(whole, bytes * ranks);
+        let packed = Packed::new(whole, bytes * ranks)?;
         if packed.contiguous.is_none() {
             let all = packed.memory();
             for rank in 0..ranks {
@@ -38,16 +39,16 @@ impl Packed {
                 copy(&blocks.block(rank), &place);
             }
         }
-        packed
+        Ok(packed)
     }
 
-    fn new(contiguous: Option<Memory>, bytes: usize) -> Packed {
-        let scratch = Scratch::new(if contiguous.is_some() { 0 } else { bytes });
-        Packed {
+    fn new(contiguous: Option<Memory>, bytes: usize) -> Result<Packed, NoMemory> {
+        let scratch = Scratch::new(if contiguous.is_some() { 0 } else { bytes })?;
+        Ok(Packed {
             contiguous,
             scratch,
             bytes,
-        }
+        })
     }
 
     /// Holds until it moves, as scratch does.

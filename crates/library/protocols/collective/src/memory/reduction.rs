@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use weft_datatype::{Datatype, Overflow};
 use weft_memory::Memory;
+use weft_reserve::NoMemory;
 
 use super::{Combine, Scratch, copy, described};
 
@@ -127,7 +128,8 @@ impl<'a> Reduction<'a> {
     }
 
     /// Scratch for `vectors` operands.
-    pub(crate) fn scratch(&self, vectors: usize) -> Scratch {
+    #[inline]
+    pub(crate) fn scratch(&self, vectors: usize) -> Result<Scratch, NoMemory> {
         Scratch::new(self.vector_bytes() * vectors)
     }
 

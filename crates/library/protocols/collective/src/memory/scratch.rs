@@ -3,6 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 
 use weft_memory::Memory;
+use weft_reserve::NoMemory;
 
 /// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short operations
 /// allocate nothing. It holds zeros or what another operation left, so that a peer's short message leaves nothing
@@ -19,23 +20,37 @@ thread_local! {
     static LAST: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
 }
 
+/// Has glibc note that what the calling thread keeps is freed with it.
+pub fn prepare_thread() {
+    LAST.with(|_| ());
+}
+
 impl Scratch {
     const INLINE: usize = 16;
     /// The most that a thread keeps between operations: 16 MiB.
     const KEPT: usize = (16 << 20) / size_of::<u128>();
 
-    pub fn new(bytes: usize) -> Scratch {
+    #[inline]
+    pub fn new(bytes: usize) -> Result<Scratch, NoMemory> {
         let words = bytes.div_ceil(size_of::<u128>());
         let mut heap = Vec::new();
         if words > Scratch::INLINE {
-            heap = LAST.try_with(Cell::take).unwrap_or_default();
-            if heap.len() < words {
-                heap = vec![0; words];
-            }
+            heap = Scratch::long(words)?;
         }
-        Scratch {
+        Ok(Scratch {
             inline: UnsafeCell::new([0; Scratch::INLINE]),
             heap: UnsafeCell::new(heap),
+        })
+    }
+
+    fn long(words: usize) -> Result<Vec<u128>, NoMemory> {
+        let heap = LAST.try_with(Cell::take).unwrap_or_default();
+        match heap.len() < words {
+            true => {
+                drop(heap);
+                weft_reserve::zeroed(words)
+            }
+            false => Ok(heap),
         }
     }
 

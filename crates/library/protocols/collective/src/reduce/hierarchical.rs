@@ -13,7 +13,9 @@ pub(super) async fn run<P: PointToPoint>(
         return channel.keep(flat::reduce::reduce(&host, *reduction, leader).await);
     };
     let is_root = channel.rank() == root;
-    let scratch = reduction.scratch(usize::from(!is_root));
+    let Some(scratch) = channel.room(reduction.scratch(usize::from(!is_root))) else {
+        return;
+    };
     let partial = match is_root {
         true => reduction.output(),
         false => reduction.in_scratch(&scratch, 0),

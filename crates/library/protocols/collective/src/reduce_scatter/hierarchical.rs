@@ -23,7 +23,9 @@ pub(super) async fn run<P: PointToPoint>(
         };
         return channel.keep(received);
     };
-    let scratch = reduction.scratch(1);
+    let Some(scratch) = channel.room(reduction.scratch(1)) else {
+        return;
+    };
     let partial = reduction.in_scratch(&scratch, 0);
     channel.keep(flat::reduce::reduce(&host, reduction.with_output(partial), 0).await);
 

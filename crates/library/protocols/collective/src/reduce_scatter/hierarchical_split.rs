@@ -21,7 +21,9 @@ pub(super) async fn run<P: PointToPoint>(
     });
     let bounds: Vec<usize> = [0].into_iter().chain(ends).collect();
     let own = reduction.share(0..bounds[hosts.count()]);
-    let scratch = own.scratch(1);
+    let Some(scratch) = channel.room(own.scratch(1)) else {
+        return;
+    };
     let partials = own.in_scratch(&scratch, 0);
     for of in 0..hosts.count() {
         let places = hosts.places_on(of);

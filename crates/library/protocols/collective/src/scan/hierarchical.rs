@@ -13,7 +13,9 @@ pub(super) async fn run<P: PointToPoint>(
 ) {
     let (host, hosts) = (channel.within_host(), channel.hosts());
     let lasts = channel.across(Speaker::Last);
-    let scratch = reduction.scratch(2);
+    let Some(scratch) = channel.room(reduction.scratch(2)) else {
+        return;
+    };
     let before = reduction.in_scratch(&scratch, 0);
     let mut total = reduction.in_scratch(&scratch, 1);
     let output = reduction.output();

@@ -29,7 +29,9 @@ pub(super) async fn run<P: PointToPoint>(
     let hosts = channel.hosts();
     let from = hosts.host_of(root);
     if let Some(blocks) = blocks {
-        let all = HostOrder::new(hosts, channel.size(), blocks);
+        let Some(all) = channel.room(HostOrder::new(hosts, channel.size(), blocks)) else {
+            return;
+        };
         all.pack();
         between_leaders(&leaders, Some(&all.of_hosts()), None, from).await;
         let of_host = all.of_own_host();
@@ -37,7 +39,9 @@ pub(super) async fn run<P: PointToPoint>(
             flat::scatter::scatter(&host, Some(&of_host), receive.cloned(), leader).await;
         return channel.keep(scattered);
     }
-    let scratch = Scratch::new(host.size() * bytes);
+    let Some(scratch) = channel.room(Scratch::new(host.size() * bytes)) else {
+        return;
+    };
     let held = Parts {
         memory: scratch.memory(host.size() * bytes),
         bytes: |position| position * bytes..(position + 1) * bytes,

@@ -257,6 +257,7 @@ fn run_blocking_waits_on_the_pending_request() {
         fn send_failure(&self, _: usize, _: u32, _: NonZeroU8) -> Result<u32, ()> {
             unreachable!("nothing fails")
         }
+        fn no_memory() {}
         fn mark((): &()) -> NonZeroU8 {
             NonZeroU8::MIN
         }

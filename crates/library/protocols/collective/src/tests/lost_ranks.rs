@@ -96,11 +96,15 @@ impl PointToPoint for Rank {
         ))
     }
 
+    fn no_memory() -> Failure {
+        unreachable!("the operations are short")
+    }
+
     fn mark(error: &Failure) -> NonZeroU8 {
         match *error {
             Failure::PeerLost => LOST,
             Failure::Operation(number) => NonZeroU8::new(number).unwrap(),
-            Failure::Truncated => panic!("all lengths are alike"),
+            Failure::Truncated | Failure::NoMemory => panic!("all lengths are alike and short"),
         }
     }
 
@@ -280,7 +284,7 @@ impl Run {
                     Ok(()) => rounds.check(rank, round, &(self.seed, self.loss)),
                     Err(Failure::PeerLost) => {}
                     Err(Failure::Operation(number)) => assert_eq!(number, LOST.get(), "{self}"),
-                    Err(Failure::Truncated) => panic!("{self}: truncated"),
+                    Err(failure) => panic!("{self}: {failure:?}"),
                 }
             }
         }

@@ -194,7 +194,8 @@ impl Rings {
     }
 
     fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
-        let (offset, mapping) = links.shared.segment.carve_part(RING_MAPPED, 0)?;
+        let carve = || links.shared.segment.carve_part(RING_MAPPED, 0);
+        let (offset, mapping) = weft_reserve::with_addresses(RING_MAPPED, carve)?;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
             place: RingPosition { offset, begin: 0 },

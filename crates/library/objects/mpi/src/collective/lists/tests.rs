@@ -40,6 +40,10 @@ impl PointToPoint for Wire {
         unreachable!("a list is no failure")
     }
 
+    fn no_memory() -> Error {
+        weft_reserve::NoMemory.into()
+    }
+
     fn mark(error: &Error) -> NonZeroU8 {
         NonZeroU8::new(error.class as u8).unwrap()
     }

@@ -6,6 +6,8 @@ mod release;
 mod several;
 mod state;
 
+pub(crate) use several::prepare_thread;
+
 pub use one::{status, test, wait};
 pub use release::{cancel, free};
 pub use several::{

@@ -124,6 +124,9 @@ fn await_any(requests: &[Request]) -> Result<Any> {
         }
         let ids = &mut ids.0;
         ids.clear();
+        if ids.capacity() < requests.len() {
+            *ids = weft_reserve::with_capacity(requests.len())?;
+        }
         for &request in requests {
             ids.extend(part(request)?);
         }
@@ -140,6 +143,11 @@ struct Scratch(Vec<RequestId>);
 
 thread_local! {
     static SCRATCH: Cell<Vec<RequestId>> = const { Cell::new(Vec::new()) };
+}
+
+/// As [`weft_collective::prepare_thread`].
+pub(crate) fn prepare_thread() {
+    SCRATCH.with(|_| ());
 }
 
 impl Scratch {

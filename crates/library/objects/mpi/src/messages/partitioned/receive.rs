@@ -241,11 +241,10 @@ impl Receiving {
         else {
             return Some(nothing(Some(failed(Class::Other))));
         };
-        let mut receives = Vec::new();
-        if receives.try_reserve_exact(told.partitions).is_err() {
+        let receives = (0..told.partitions).map(|_| AtomicU64::default());
+        let Ok(receives) = weft_reserve::collected(receives) else {
             return Some(nothing(Some(failed(Class::NoMem))));
-        }
-        receives.resize_with(told.partitions, AtomicU64::default);
+        };
         Some(Bound {
             first_tag: told.first_tag,
             bytes: told.bytes,

@@ -53,12 +53,15 @@ impl Sending {
             let what = format_args!("{partitions} more are too many at once");
             argument(Class::NoMem, "partitions", what)
         })?;
+        let words = (0..partitions as usize).map(|_| AtomicU64::new(UNREADY));
+        let words = weft_reserve::collected(words);
+        let words = words.inspect_err(|_| PARTITION_TAGS.give_back(first_tag))?;
         let sending = Sending {
             dest,
             bytes: memory.bytes / partitions as usize,
             memory: UserMemory(memory),
             first_tag,
-            words: (0..partitions).map(|_| AtomicU64::new(UNREADY)).collect(),
+            words: words.into(),
             unready: AtomicU32::new(0),
             all_ready: AtomicU64::new(RequestId::DONE.bits()),
             complete: AtomicU32::new(0),

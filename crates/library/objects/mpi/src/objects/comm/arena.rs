@@ -128,6 +128,10 @@ impl SharedArena {
             None => Ok(()),
             Some(Broken::Gone(rank)) => Err(self.lost(rank)),
             Some(Broken::Apart) => Err(apart()),
+            Some(Broken::NoMemory) => {
+                let why = "a process had no memory for a collective operation: no more can be had on this communicator";
+                Err(Error::new(Class::NoMem, why))
+            }
         }
     }
 
@@ -142,6 +146,7 @@ impl SharedArena {
 /// The error of an operation in which the processes' lengths differ.
 #[cold]
 pub(crate) fn apart() -> Error {
-    let why = "the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
+    let why = "the processes passed unlike lengths to a collective operation, or one had no memory for it: \
+               they can have no more on this communicator";
     argument(Class::Truncate, "count", why)
 }

@@ -128,9 +128,11 @@ enum Reserved {
     NoneLeft,
 }
 
-/// In place of the smallest proposal, with its sign changed as in every round: greater than all serials', and the second than the first.
+/// In place of the smallest proposal, with its sign changed as in every round: greater than all serials', and each than
+/// the one before it.
 const ABSTAINED: i64 = 0;
 const NONE_LEFT: i64 = 1;
+const NO_MEMORY: i64 = 2;
 
 static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| Contexts::new(waiting_numbers));
 
@@ -327,6 +329,7 @@ impl Contexts {
 
     /// The number of a communicator that this process has alone.
     pub fn alone(&self) -> Result<u32> {
+        weft_reserve::check()?;
         let reserved = self.reserve_next(&mut self.used.lock(), FIRST);
         match reserved {
             Reserved::Serial(serial, lane) => Ok(self.conclude(self.number(serial, lane))),

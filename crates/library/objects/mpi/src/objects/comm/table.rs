@@ -126,7 +126,7 @@ pub fn set_handler(comm: CommId, handler: Handler) -> Result<()> {
 /// A handle for a new communicator, by which errors of its requests find it too.
 pub(crate) fn register(comm: Comm) -> Result<CommId> {
     let comm = Arc::new(comm);
-    let id = COMMS.insert(comm.clone()).map(CommId);
+    let id = COMMS.insert_agreed(comm.clone()).map(CommId);
     let id =
         id.ok_or_else(|| argument(Class::NoMem, "newcomm", "too many communicators (2^23)"))?;
     comm.bind(id);

@@ -66,7 +66,7 @@ impl Path<'_> {
         let form = Form::of_bytes(true, true);
         while let Some(piece) = self.next_piece(&mut state, &mut pieces, form)? {
             // SAFETY: by this function's contract; the piece lies in the origin.
-            let data = unsafe { packed(origin, piece.begin, piece.bytes, &mut copy) };
+            let data = unsafe { packed(origin, piece.begin, piece.bytes, &mut copy) }?;
             let access = piece.access;
             Self::write(&mut state, &Command::Put { access, data });
         }
@@ -157,7 +157,7 @@ impl Path<'_> {
             }
             let operands = match operands.as_ref().filter(|_| form.inline) {
                 // SAFETY: by this function's contract; the piece lies in the operands.
-                Some(memory) => unsafe { packed(memory, piece.begin, piece.bytes, &mut copy) },
+                Some(memory) => unsafe { packed(memory, piece.begin, piece.bytes, &mut copy)? },
                 None => &[],
             };
             let command = Command::Update {
@@ -197,8 +197,8 @@ impl Path<'_> {
         // SAFETY: by this function's contract.
         let (compare, value) = unsafe {
             (
-                packed(compare, 0, bytes, &mut first),
-                packed(value, 0, bytes, &mut second),
+                packed(compare, 0, bytes, &mut first)?,
+                packed(value, 0, bytes, &mut second)?,
             )
         };
         let command = Command::Swap {
@@ -252,15 +252,15 @@ unsafe fn packed<'a>(
     begin: usize,
     bytes: usize,
     copy: &'a mut Vec<u8>,
-) -> &'a [u8] {
-    match memory.layout {
+) -> Result<&'a [u8]> {
+    Ok(match memory.layout {
         // SAFETY: by this function's contract.
         None => unsafe { std::slice::from_raw_parts(memory.base.wrapping_add(begin), bytes) },
         Some(_) => {
-            copy.resize(bytes, 0);
+            weft_reserve::lengthen(copy, bytes)?;
             // SAFETY: by this function's contract.
             unsafe { memory.read(begin, copy) };
             copy
         }
-    }
+    })
 }

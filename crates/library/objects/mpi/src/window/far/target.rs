@@ -18,6 +18,7 @@ pub fn class_of(fault: &Fault) -> Class {
     match fault {
         Fault::Range => Class::RmaRange,
         Fault::Lost(_) => Class::ProcAborted,
+        Fault::NoMemory => Class::NoMem,
     }
 }
 
@@ -75,7 +76,7 @@ impl Window {
         let mut results = Vec::new();
         let mut into = std::ptr::null_mut();
         if fetches {
-            results.resize(place.datatype.size() * place.count, 0);
+            results = weft_reserve::zeroed(place.datatype.size() * place.count)?;
             into = results.as_mut_ptr();
         }
         // SAFETY: operands and results are as long as the elements, as the command was read, and `MPI_NO_OP` needs no operands.

@@ -8,7 +8,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     // Blocks lie packed in the order of the ranks from this one on. `end` is where a number of them ends.
     let bytes = |distance: usize| blocks.block(channel.after(distance)).bytes;
     let total = (0..ranks).map(bytes).sum();
-    let scratch = Scratch::new(total);
+    let Some(scratch) = channel.room(Scratch::new(total)) else {
+        return;
+    };
     let held = scratch.memory(total);
     let own = blocks.block(channel.rank());
     copy(&own, &window(&held, 0..own.bytes));

@@ -10,10 +10,10 @@ pub(super) async fn run<P: PointToPoint>(
     blocks: &dyn Blocks,
 ) -> Option<()> {
     let steps = channel.steps();
-    let own = match send {
+    let own = channel.room(match send {
         Some(send) => Packed::of(send),
         None => Packed::of(&blocks.block(channel.rank())),
-    };
+    })?;
     let step = steps.post_region(&own.memory()).await?;
     steps.take_blocks(step, (0, 1), blocks).await?;
     steps.meet().await

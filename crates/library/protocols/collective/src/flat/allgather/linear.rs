@@ -19,7 +19,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     let total = (0..channel.size())
         .map(|rank| blocks.block(rank).bytes)
         .sum();
-    let scratch = Scratch::new(total);
+    let Some(scratch) = channel.room(Scratch::new(total)) else {
+        return;
+    };
     let packed = scratch.memory(total);
     // Each block with its part of the message.
     let parts = (0..channel.size()).scan(0, |end, rank| {

@@ -13,8 +13,8 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     let (rank, ranks) = (channel.rank(), channel.size());
     let size = reduction.element_bytes();
-    let input = Packed::of(&reduction.input().memory());
-    let output = Packed::room_for(&reduction.output().memory());
+    let input = channel.room(Packed::of(&reduction.input().memory()))?;
+    let output = channel.room(Packed::room_for(&reduction.output().memory()))?;
     let (from, whole) = (input.memory(), output.memory());
     let part = |rank: usize| {
         let elements = slice(reduction.count(), rank, ranks);

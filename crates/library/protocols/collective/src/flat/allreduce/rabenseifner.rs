@@ -10,7 +10,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     let Some(number) = folded.number(rank) else {
         return folded_away(channel, reduction.input(), output).await;
     };
-    let scratch = reduction.scratch(1);
+    let Some(scratch) = channel.room(reduction.scratch(1)) else {
+        return;
+    };
     let spare = reduction.in_scratch(&scratch, 0);
     halving::run(channel, reduction, &folded, number, output, spare).await;
 

@@ -20,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(
         return bcast::through_board(channel, &reduction.output().memory(), 0).await;
     }
     let steps = channel.steps();
-    let scratch = reduction.scratch(1);
+    let scratch = channel.room(reduction.scratch(1))?;
     let spare = reduction.in_scratch(&scratch, 0);
     let input = reduction.input().memory();
     let piece = Piece::whole(input.bytes);

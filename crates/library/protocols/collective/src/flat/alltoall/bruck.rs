@@ -17,7 +17,9 @@ pub(super) async fn run<P: PointToPoint>(
     // By distance: the block on its way to the rank that far after its sender. Then what goes out in a
     // round, and what comes in: half of the blocks, rounded up.
     let half = ranks.div_ceil(2);
-    let scratch = Scratch::new((ranks + 2 * half) * bytes);
+    let Some(scratch) = channel.room(Scratch::new((ranks + 2 * half) * bytes)) else {
+        return;
+    };
     let all = scratch.memory((ranks + 2 * half) * bytes);
     let block = |index: usize| window(&all, index * bytes..(index + 1) * bytes);
     for distance in 1..ranks {

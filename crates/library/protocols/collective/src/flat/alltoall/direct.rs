@@ -9,7 +9,7 @@ pub(super) async fn run<P: PointToPoint>(
     receive: &dyn Blocks,
 ) -> Option<()> {
     let steps = channel.steps();
-    let packed = Packed::of_blocks(send, channel.size());
+    let packed = channel.room(Packed::of_blocks(send, channel.size()))?;
     let step = steps.post_region(&packed.memory()).await?;
     let own = (channel.rank(), channel.size());
     steps.take_blocks(step, own, receive).await?;

@@ -9,7 +9,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
         .map(|peer| blocks.block(peer).bytes)
         .max()
         .unwrap_or(0);
-    let scratch = Scratch::new(longest);
+    let Some(scratch) = channel.room(Scratch::new(longest)) else {
+        return;
+    };
     let room = scratch.memory(longest);
     for round in 0..ranks {
         // In a round the ranks of a pair add up to the same number, modulo the ranks.

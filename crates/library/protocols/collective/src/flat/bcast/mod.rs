@@ -71,7 +71,9 @@ async fn forwarded<P: PointToPoint>(
     algorithm: Algorithm,
 ) {
     let staged = memory.layout.is_some();
-    let scratch = Scratch::new(if staged { memory.bytes } else { 0 });
+    let Some(scratch) = channel.room(Scratch::new(if staged { memory.bytes } else { 0 })) else {
+        return;
+    };
     let bytes = if staged {
         scratch.memory(memory.bytes)
     } else {

@@ -28,7 +28,9 @@ pub(super) async fn run<P: PointToPoint>(
             .wait(channel.send(channel.before(parent), own))
             .await;
     }
-    let scratch = Scratch::new(subtree.ranks * bytes);
+    let Some(scratch) = channel.room(Scratch::new(subtree.ranks * bytes)) else {
+        return;
+    };
     let gathered = scratch.memory(subtree.ranks * bytes);
     copy(&own, &window(&gathered, 0..bytes));
 

@@ -12,7 +12,7 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     if channel.rank() != root {
-        let packed = Packed::of(send?);
+        let packed = channel.room(Packed::of(send?))?;
         steps.post_region(&packed.memory()).await?;
         let done = steps.listen();
         return steps.rank_posted(done, root).await;

@@ -12,7 +12,9 @@ pub(super) async fn run<P: PointToPoint>(
     let ranks = channel.size();
     let top = if reduction.commutative() { root } else { 0 };
     let relative = (channel.rank() + ranks - top) % ranks;
-    let scratch = reduction.scratch(2);
+    let Some(scratch) = channel.room(reduction.scratch(2)) else {
+        return;
+    };
     let spare = reduction.in_scratch(&scratch, 0);
     // The first operand is not written to, as `take_lower` never happens here: it may be the input.
     let mut partial = Accumulator::new(reduction, reduction.input(), spare);

@@ -13,13 +13,13 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     let (rank, ranks) = (channel.rank(), channel.size());
     let size = reduction.element_bytes();
-    let input = Packed::of(&reduction.input().memory());
+    let input = channel.room(Packed::of(&reduction.input().memory()))?;
     let step = steps.post_region(&input.memory()).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
     let own = slice(reduction.count(), rank, ranks);
 
     if rank != root {
-        let scratch = Scratch::new(own.len() * size);
+        let scratch = channel.room(Scratch::new(own.len() * size))?;
         let result = scratch.memory(own.len() * size);
         direct.combine(own, &result)?;
         let step = steps.post_region(&result).await?;
@@ -28,7 +28,7 @@ pub(super) async fn run<P: PointToPoint>(
         let done = steps.listen();
         return steps.rank_posted(done, root).await;
     }
-    let output = Packed::room_for(&reduction.output().memory());
+    let output = channel.room(Packed::room_for(&reduction.output().memory()))?;
     let whole = output.memory();
     let part = |rank: usize| -> Memory {
         let elements = slice(reduction.count(), rank, ranks);

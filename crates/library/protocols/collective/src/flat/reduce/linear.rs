@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use weft_reserve::NoMemory;
+
 use crate::channel::WINDOW;
 use crate::memory::{Operand, Scratch};
 use crate::segments::{self, Segments};
@@ -20,6 +22,9 @@ pub(crate) async fn run<P: PointToPoint>(
         return segments::send(channel, segments, root, reduction.input()).await;
     }
     let combining = Combining::new(channel, reduction, segments.longest());
+    let Some(combining) = channel.room(combining) else {
+        return;
+    };
     for index in 0..segments.len() {
         combining.segment(segments.range(index)).await;
     }
@@ -44,19 +49,19 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
         channel: &'a Channel<'a, P>,
         reduction: &'a Reduction<'a>,
         elements: usize,
-    ) -> Combining<'a, P> {
+    ) -> Result<Combining<'a, P>, NoMemory> {
         let ranks = channel.size();
         let moves = reduction.is_in_place() && channel.rank() != ranks - 1;
         let longest = reduction.share(0..elements);
         let ahead = (AHEAD_BYTES / longest.bytes()).clamp(1, WINDOW).min(ranks);
-        Combining {
+        Ok(Combining {
             channel,
             reduction,
-            kept: moves.then(|| longest.scratch(1)),
+            kept: moves.then(|| longest.scratch(1)).transpose()?,
             ahead,
-            received: longest.scratch(ahead),
+            received: longest.scratch(ahead)?,
             longest,
-        }
+        })
     }
 
     async fn segment(&self, elements: Range<usize>) {

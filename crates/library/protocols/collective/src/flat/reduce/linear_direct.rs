@@ -11,7 +11,7 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     if channel.rank() != root {
-        let input = Packed::of(&reduction.input().memory());
+        let input = channel.room(Packed::of(&reduction.input().memory()))?;
         steps.post_region(&input.memory()).await?;
         let done = steps.listen();
         return steps.rank_posted(done, root).await;
@@ -20,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(
     let last = channel.size() - 1;
     let elements = (COPIED_PIECE / reduction.element_bytes()).clamp(1, reduction.count());
     let room = reduction.share(0..elements);
-    let scratch = room.scratch(2);
+    let scratch = channel.room(room.scratch(2))?;
     // In place the result grows where the root's operand lies, which then waits for its turn elsewhere, unless it comes first.
     let moves = reduction.is_in_place() && root != last;
     for (piece, _) in pieces(reduction.count(), elements) {
@@ -59,7 +59,7 @@ fn read<P: PointToPoint>(
     theirs: RemoteRegion,
     into: Operand<'_>,
 ) -> Option<()> {
-    let packed = Packed::room_for(&into.memory());
+    let packed = steps.channel.room(Packed::room_for(&into.memory()))?;
     steps.read(theirs, &packed.memory())?;
     packed.unpack(&into.memory());
     Some(())

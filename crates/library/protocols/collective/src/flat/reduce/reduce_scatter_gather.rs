@@ -23,7 +23,9 @@ pub(super) async fn run<P: PointToPoint>(
         }
         return;
     };
-    let scratch = reduction.scratch(2);
+    let Some(scratch) = channel.room(reduction.scratch(2)) else {
+        return;
+    };
     let spare = reduction.in_scratch(&scratch, 1);
     let partial = if rank == root {
         reduction.output()

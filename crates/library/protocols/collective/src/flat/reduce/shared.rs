@@ -23,7 +23,7 @@ pub(crate) async fn run<P: PointToPoint>(
     // In place the result grows where the root's operand lies, unless that comes first.
     let moves = reduction.is_in_place() && root != ranks - 1;
     let room = reduction.share(0..longest.min(reduction.count()));
-    let scratch = room.scratch(2);
+    let scratch = channel.room(room.scratch(2))?;
     let (kept, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
     for (piece, more) in pieces(reduction.count(), longest) {
         let step = steps.listen();

@@ -12,7 +12,7 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     let own = shares.range(channel.rank());
-    let input = Packed::of(&reduction.input().memory());
+    let input = channel.room(Packed::of(&reduction.input().memory()))?;
     let output = reduction.share(own.clone()).output().memory();
     let step = steps.post_region(&input.memory()).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
@@ -21,7 +21,7 @@ pub(super) async fn run<P: PointToPoint>(
         return steps.meet().await;
     }
     // What the result replaces is read until all have combined.
-    let scratch = Scratch::new(output.bytes);
+    let scratch = channel.room(Scratch::new(output.bytes))?;
     let result = scratch.memory(output.bytes);
     direct.combine(own, &result)?;
     steps.meet().await?;

@@ -17,7 +17,9 @@ pub(super) async fn run<P: PointToPoint>(
         reduce::linear::run(channel, reduction, 0).await;
         return receive_share(channel, own).await;
     }
-    let scratch = reduction.scratch(1);
+    let Some(scratch) = channel.room(reduction.scratch(1)) else {
+        return;
+    };
     let result = reduction.in_scratch(&scratch, 0);
     reduce::linear::run(channel, &reduction.with_output(result), 0).await;
     send_shares(channel, result, shares).await;

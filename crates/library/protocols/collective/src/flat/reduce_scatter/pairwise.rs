@@ -32,7 +32,9 @@ async fn in_any_order<P: PointToPoint>(
         _ => Segments::of(reduction, own.count()).longest(),
     };
     let room = own.share(0..longest);
-    let scratch = room.scratch(1);
+    let Some(scratch) = channel.room(room.scratch(1)) else {
+        return;
+    };
     for distance in 1..channel.size() {
         let (to, from) = (channel.after(distance), channel.before(distance));
         let theirs = reduction.input().part(shares.range(to));
@@ -62,7 +64,9 @@ async fn in_rank_order<P: PointToPoint>(
 ) {
     let rank = channel.rank();
     let own = reduction.share(shares.range(rank));
-    let scratch = own.scratch(3);
+    let Some(scratch) = channel.room(own.scratch(3)) else {
+        return;
+    };
     let below = own.in_scratch(&scratch, 0);
     let above = own.in_scratch(&scratch, 1);
     let spare = own.in_scratch(&scratch, 2);

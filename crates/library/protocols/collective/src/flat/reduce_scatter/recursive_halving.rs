@@ -20,7 +20,9 @@ pub(super) async fn run<P: PointToPoint>(
     let Some(number) = folded.number(rank) else {
         return folded_away(channel, reduction.input(), output).await;
     };
-    let scratch = reduction.scratch(2);
+    let Some(scratch) = channel.room(reduction.scratch(2)) else {
+        return;
+    };
     let spare = reduction.in_scratch(&scratch, 0);
     let partial = reduction.in_scratch(&scratch, 1);
     reduction.input().copy_to(spare);

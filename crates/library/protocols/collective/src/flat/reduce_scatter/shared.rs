@@ -20,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(
     let piece = (LONGEST / ranks / size).max(1);
     let longest = (0..ranks).map(|rank| shares.of(rank)).max()?;
     let room = reduction.share(0..piece.min(longest));
-    let scratch = room.scratch(1);
+    let scratch = channel.room(room.scratch(1))?;
     let spare = room.in_scratch(&scratch, 0);
     let output = reduction.share(shares.range(rank)).output();
     for start in (0..longest).step_by(piece) {

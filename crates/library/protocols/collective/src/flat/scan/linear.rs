@@ -24,7 +24,9 @@ pub(super) async fn run<P: PointToPoint>(
     // One place for the result of the ranks before a window, then one for each rank of the window, which
     // holds its operand and then the result up to it.
     let window = WINDOW.min(ranks);
-    let scratch = reduction.scratch(window + 1);
+    let Some(scratch) = channel.room(reduction.scratch(window + 1)) else {
+        return;
+    };
     let mut before = reduction.in_scratch(&scratch, 0);
     reduction.input().copy_to(before);
     for begin in (1..ranks).step_by(window) {

@@ -11,7 +11,9 @@ pub(super) async fn run<P: PointToPoint>(
     kind: Kind,
 ) {
     let (rank, output) = (channel.rank(), reduction.output());
-    let scratch = reduction.scratch(2);
+    let Some(scratch) = channel.room(reduction.scratch(2)) else {
+        return;
+    };
     let group = reduction.in_scratch(&scratch, 0);
     let spare = reduction.in_scratch(&scratch, 1);
     reduction.input().copy_to(group);

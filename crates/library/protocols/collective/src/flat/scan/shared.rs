@@ -17,7 +17,7 @@ pub(super) async fn run<P: PointToPoint>(
     };
     let longest = PIECE / reduction.element_bytes();
     let room = reduction.share(0..longest.min(reduction.count()));
-    let scratch = room.scratch(1);
+    let scratch = channel.room(room.scratch(1))?;
     let spare = room.in_scratch(&scratch, 0);
     for (piece, more) in pieces(reduction.count(), longest) {
         let input = reduction.input().part(piece.clone()).memory();

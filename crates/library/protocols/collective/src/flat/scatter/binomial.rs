@@ -28,7 +28,9 @@ pub(super) async fn run<P: PointToPoint>(
             .wait(channel.receive(channel.before(parent), own))
             .await;
     }
-    let scratch = Scratch::new(subtree.ranks * bytes);
+    let Some(scratch) = channel.room(Scratch::new(subtree.ranks * bytes)) else {
+        return;
+    };
     let held = scratch.memory(subtree.ranks * bytes);
     if let Some(parent) = subtree.parent {
         channel

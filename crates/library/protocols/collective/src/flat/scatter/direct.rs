@@ -15,7 +15,7 @@ pub(super) async fn run<P: PointToPoint>(
         let receive = receive?;
         let step = steps.listen();
         let theirs = steps.posted_region(step, root).await?;
-        let packed = Packed::room_for(receive);
+        let packed = channel.room(Packed::room_for(receive))?;
         let own = theirs.block(channel.rank(), channel.size());
         steps.take(own, &packed.memory())?;
         steps.announce().await?;
@@ -23,7 +23,7 @@ pub(super) async fn run<P: PointToPoint>(
         return Some(());
     }
     let blocks = blocks?;
-    let packed = Packed::of_blocks(blocks, channel.size());
+    let packed = channel.room(Packed::of_blocks(blocks, channel.size()))?;
     steps.post_region(&packed.memory()).await?;
     if let Some(receive) = receive {
         copy(&blocks.block(root), receive);

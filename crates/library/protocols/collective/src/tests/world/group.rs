@@ -41,6 +41,10 @@ impl PointToPoint for Group<'_> {
         self.own.send_failure(self.start + to, tag, mark)
     }
 
+    fn no_memory() -> Error {
+        Rank::no_memory()
+    }
+
     fn mark(error: &Error) -> NonZeroU8 {
         Rank::mark(error)
     }

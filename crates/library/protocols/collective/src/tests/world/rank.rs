@@ -50,6 +50,7 @@ impl Rank<'_> {
             None => Ok(()),
             Some(Broken::Gone(_)) => Err(Error::Lost),
             Some(Broken::Apart) => Err(Error::Apart),
+            Some(Broken::NoMemory) => Err(Rank::no_memory()),
         }
     }
 }
@@ -121,6 +122,10 @@ impl PointToPoint for Rank<'_> {
         let pair = state.pairs.entry((self.rank, to)).or_default();
         pair.messages.push_back(message);
         Ok(state.request(self.rank, Status::Done(Ok(0))))
+    }
+
+    fn no_memory() -> Error {
+        Error::Refused
     }
 
     fn mark(error: &Error) -> NonZeroU8 {

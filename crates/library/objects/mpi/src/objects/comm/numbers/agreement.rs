@@ -4,8 +4,10 @@ use std::hash::{BuildHasher, RandomState};
 
 use weft_engine::LANES;
 
-use super::{ABSTAINED, Contexts, FIRST, Form, Insistence, LANE_BITS, NONE_LEFT, Reserved};
-use crate::error::Result;
+use super::{
+    ABSTAINED, Contexts, FIRST, Form, Insistence, LANE_BITS, NO_MEMORY, NONE_LEFT, Reserved,
+};
+use crate::error::{Class, Error, Result};
 use crate::told::Reader;
 #[cfg(fuzzing)]
 use crate::told::Teller;
@@ -33,7 +35,7 @@ pub(crate) fn check_round(mut words: Reader<'_>) -> Result<()> {
 
 pub(crate) fn read_round(words: &mut Reader<'_>) -> Result<()> {
     words.within(0..=MOST_SERIAL << BELOW, PROPOSAL)?;
-    words.within(-MOST_SERIAL..=NONE_LEFT, PROPOSAL)?;
+    words.within(-MOST_SERIAL..=NO_MEMORY, PROPOSAL)?;
     Ok(())
 }
 
@@ -107,6 +109,9 @@ enum Lap {
 impl Agreement<'_> {
     /// This process's words of the next round, of which the element-wise maximum is to be found.
     pub fn propose(&mut self) -> [i64; 2] {
+        if weft_reserve::check().is_err() {
+            return [0, NO_MEMORY];
+        }
         let drawn = (RandomState::new().hash_one(()) >> (u64::BITS - DRAWN_BITS)) as i64;
         if self.proposal.is_none() {
             match self.contexts.reserve(self.floor, self.insists) {
@@ -148,6 +153,10 @@ impl Agreement<'_> {
             return Ok(Some(self.contexts.conclude(number)));
         }
         match low {
+            NO_MEMORY => {
+                let what = "a process has no memory for a new communicator, window or file";
+                return Err(Error::new(Class::NoMem, what));
+            }
             ABSTAINED => self.floor = self.floor.max(high),
             _ => {
                 self.rounds += 1;
