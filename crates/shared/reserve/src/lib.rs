@@ -29,8 +29,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Bytes of the reserve: as many as a chunk of requests and what tables grow by until the next chunk is refused, on 16
-/// lanes.
-const BYTES: usize = 4 << 20;
+/// lanes, and beside them the notes of some 40,000 messages that come before their receive and cannot be kept, 100 bytes
+/// each.
+const BYTES: usize = 8 << 20;
 /// Bytes of a piece, at least: what Rust's small boxes are, and a cache line.
 const UNIT: usize = 64;
 const UNITS: usize = BYTES / UNIT;
