@@ -137,8 +137,11 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
     if options.folder.is_some() && !benchmarks.iter().any(|b| b.makes_file) {
         return Err("--folder goes with `file` and `file-patterns`".into());
     }
-    let mut progress = Progress::new(options.json);
-    if !options.json {
+    let mut progress = Progress::new(options.prints_json());
+    if options.compile_only {
+        return compiled(options, benchmarks, &libraries, &installation).map(|()| true);
+    }
+    if !options.prints_json() {
         println!("{}\n", machine.line());
     }
     let (mut reports, mut ours_well) = (Vec::new(), true);
@@ -171,13 +174,21 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
             &mut reports,
         )?;
     }
-    if options.json {
-        println!(
-            "{:#}",
-            json!({"machine": machine.json(), "benchmarks": reports})
-        );
-    }
+    options.deliver_json(&json!({"machine": machine.json(), "benchmarks": reports}))?;
     Ok(ours_well)
+}
+
+fn compiled(
+    options: &Options,
+    benchmarks: &[&'static Benchmark],
+    libraries: &[Library],
+    installation: &Installation,
+) -> Result<(), String> {
+    for &benchmark in benchmarks {
+        let plan = Plan::new(options, benchmark, libraries, installation)?;
+        rounds::compile_all(&plan).map_err(|failure| failure.explained(benchmark))?;
+    }
+    Ok(())
 }
 
 fn libraries(
@@ -236,9 +247,10 @@ fn deliver(
     for message in complaints(view.results, plan) {
         eprintln!("weft bench: {message}");
     }
-    if options.json {
+    if options.json.is_some() {
         reports.push(json::benchmark(view));
-    } else {
+    }
+    if !options.prints_json() {
         println!(
             "{}: {}\n{}",
             view.benchmark.name,
@@ -254,7 +266,7 @@ fn deliver(
         };
         fs::write(&file, Chart::of_view(view, &machine.line()).svg())
             .map_err(|e| format!("{}: {e}", file.display()))?;
-        if !options.json {
+        if !options.prints_json() {
             println!("plot: {}\n", file.display());
         }
     }

@@ -221,6 +221,42 @@ processors() { echo '["0","1"]'; }"#,
 }
 
 #[test]
+fn compiled_programs_are_run_as_they_are_and_json_is_written_beside_tables() {
+    let tree = Tree::new(
+        r#"value() { echo 100; }
+processors() { echo '["0","1"]'; }"#,
+    );
+    let programs = tree.path("elsewhere/bench");
+    let options = ["--peers", "mpich", "--programs", programs.to_str().unwrap()];
+    let output = tree.weft(&[&options[..], &["--compile-only"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+    for library in ["weft", "mpich"] {
+        assert!(
+            programs.join(library).join("shuffle").is_file(),
+            "{library}"
+        );
+    }
+    for library in ["install", "build/peers/mpich"] {
+        tree.script(&format!("{library}/bin/mpicc"), "#!/bin/sh\nexit 1\n");
+    }
+    let json = format!("--json={}", tree.path("all.json").display());
+    let output = tree.weft(&[&options[..], &["--within", "0", &json]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(
+        words_of_row(&text(&output.stdout), "64")[..2],
+        ["64", "100"]
+    );
+    let written = fs::read_to_string(tree.path("all.json")).unwrap();
+    let report: Value = serde_json::from_str(&written).unwrap();
+    // No second round has begun within no seconds.
+    assert_eq!(
+        report["benchmarks"][0]["points"][0]["rounds"],
+        serde_json::json!([100.0])
+    );
+}
+
+#[test]
 fn our_own_failure_is_told_and_fails_the_command() {
     let tree = Tree::new(
         r#"value() { echo 1; }

@@ -17,7 +17,8 @@ pub fn conditions(options: &Options, plan: &Plan) -> String {
         all.extend(ways(&options.patterns));
     }
     all.extend(plan.core_latency.iter().map(CoreLatency::condition));
-    all.push(format!("{} rounds", plan.rounds));
+    let most = plan.within_seconds.map_or("", |_| "at most ");
+    all.push(format!("{most}{} rounds", plan.rounds));
     all.join(", ")
 }
 

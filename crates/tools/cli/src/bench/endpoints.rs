@@ -51,27 +51,24 @@ pub fn run(options: &Options) -> Result<(), String> {
     let machine = Machine::read(installation.tree.as_deref());
     let settings = settings(options, &installation)?;
     let device = device_line(&settings)?;
-    if !options.json {
+    if !options.prints_json() {
         println!("{}\n{device}\n", machine.line());
     }
     let benchmarks = chosen(&options.names);
-    let mut progress = Progress::new(options.json);
+    let mut progress = Progress::new(options.prints_json());
     let mut reports = Vec::new();
     for benchmark in &benchmarks {
         let done = benchmark.run(&settings, &mut |text| progress.show(text));
         progress.clear();
         let report = done.map_err(|failure| format!("{}: {failure}", benchmark.name))?;
-        if !options.json {
+        if !options.prints_json() {
             print(&report);
         }
         plot(options, benchmark, &report, &machine, benchmarks.len() > 1)?;
         reports.push(report);
     }
-    if options.json {
-        let all = json!({"machine": machine.json(), "device": device, "benchmarks": reports});
-        println!("{all:#}");
-    }
-    Ok(())
+    options
+        .deliver_json(&json!({"machine": machine.json(), "device": device, "benchmarks": reports}))
 }
 
 fn settings(options: &Options, installation: &Installation) -> Result<Settings, String> {
@@ -169,7 +166,7 @@ fn plot(
         panels: report.panels.iter().map(panel).collect(),
     };
     fs::write(&file, chart.svg()).map_err(|e| format!("{}: {e}", file.display()))?;
-    if !options.json {
+    if !options.prints_json() {
         println!("plot: {}\n", file.display());
     }
     Ok(())

@@ -10,6 +10,7 @@
 //!
 //! With more ranks than cores nothing is said about pinning: every library then does what it does by default.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -148,9 +149,21 @@ impl Library {
         command
     }
 
+    /// Programs that were compiled elsewhere find the library here.
+    fn mpiexec(&self) -> Command {
+        let mut folders = self.prefix.join("lib").into_os_string();
+        if let Some(others) = env::var_os("LD_LIBRARY_PATH") {
+            folders.push(":");
+            folders.push(others);
+        }
+        let mut command = Command::new(self.tool("mpiexec"));
+        command.env("LD_LIBRARY_PATH", folders);
+        command
+    }
+
     /// The command that runs `program` in `layout`; the caller adds the program's arguments.
     pub fn launcher(&self, layout: Layout, program: &Path) -> Command {
-        let mut command = Command::new(self.tool("mpiexec"));
+        let mut command = self.mpiexec();
         command.arg("-n").arg(layout.ranks.to_string());
         match self.peer {
             None => {
@@ -176,7 +189,7 @@ impl Library {
             .iter()
             .map(|host| format!("{host}:{ranks_a_host}"))
             .collect();
-        let mut command = Command::new(self.tool("mpiexec"));
+        let mut command = self.mpiexec();
         command.arg("-hosts").arg(named.join(","));
         command
             .arg("-n")

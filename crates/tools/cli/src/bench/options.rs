@@ -1,8 +1,10 @@
 //! What `weft bench` is told on the command line.
 
+use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::Value;
 use weft_endpoint::Category;
 
 use super::core_latency::CoreLatency;
@@ -24,9 +26,15 @@ pub struct Options {
     /// Folder of the peers
     #[arg(long, value_name = "DIR")]
     pub peers_dir: Option<PathBuf>,
-    /// Print everything measured as JSON instead of tables
-    #[arg(long)]
-    pub json: bool,
+    /// Folder of compiled benchmarks: those that are there are run as they are, others are compiled to it [default: all are compiled]
+    #[arg(long, value_name = "DIR")]
+    pub programs: Option<PathBuf>,
+    /// Compile to --programs, and measure nothing
+    #[arg(long, requires = "programs", conflicts_with = "json")]
+    pub compile_only: bool,
+    /// Print everything measured as JSON instead of tables; with FILE, write it there, beside the tables
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub json: Option<Option<PathBuf>>,
     /// Write a plot; with several benchmarks, FILE-NAME.svg for each
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -51,6 +59,9 @@ pub struct Options {
     /// How often every library or variant has its turn [default: 5 for MPI, 3 on verbs]
     #[arg(long, value_name = "R")]
     pub rounds: Option<usize>,
+    /// Begin no further round after so many seconds
+    #[arg(long, value_name = "S")]
+    pub within: Option<f64>,
     /// Seconds to spend on a point, in place of each benchmark's own
     #[arg(long, value_name = "S")]
     pub seconds: Option<f64>,
@@ -78,6 +89,24 @@ pub struct Options {
     pub patterns: PatternOptions,
     #[command(flatten)]
     pub endpoints: VerbsOptions,
+}
+
+impl Options {
+    /// JSON takes the place of tables.
+    pub fn prints_json(&self) -> bool {
+        matches!(self.json, Some(None))
+    }
+
+    /// Prints or writes everything measured, if that is asked for.
+    pub fn deliver_json(&self, all: &Value) -> Result<(), String> {
+        match &self.json {
+            None => {}
+            Some(None) => println!("{all:#}"),
+            Some(Some(file)) => fs::write(file, format!("{all:#}\n"))
+                .map_err(|e| format!("{}: {e}", file.display()))?,
+        }
+        Ok(())
+    }
 }
 
 #[derive(Args, Debug, Default)]

@@ -24,13 +24,18 @@ pub struct Plan<'a> {
     /// Of a benchmark whose axis is not the ranks.
     pub ranks: u64,
     pub rounds: usize,
+    /// No round but the first begins after so many seconds.
+    pub within_seconds: Option<f64>,
     pub pin: Pin,
     pub cores: usize,
     pub hosts: Hosts<'a>,
     pub seconds: f64,
     pub limit_seconds: f64,
     pub sources: &'a Path,
-    pub build: &'a Path,
+    /// Where programs are compiled.
+    pub programs: PathBuf,
+    /// A program that is there is run as it is.
+    pub compiles_once: bool,
     /// Where the program makes its file, if it makes one.
     pub folder: Option<PathBuf>,
     /// Which machine a run has to meet.
@@ -92,13 +97,18 @@ impl<'a> Plan<'a> {
             arguments: patterns::arguments(&options.patterns),
             ranks,
             rounds: options.rounds.unwrap_or(ROUNDS).max(1),
+            within_seconds: options.within,
             pin,
             hosts,
             cores: machine::cores(),
             seconds: options.seconds.unwrap_or(benchmark.seconds),
             limit_seconds: options.limit,
             sources: &installation.sources,
-            build: &installation.build,
+            programs: match &options.programs {
+                Some(folder) => folder.clone(),
+                None => installation.build.join("bench"),
+            },
+            compiles_once: options.programs.is_some(),
             folder: benchmark.makes_file.then(|| {
                 let otherwise = || installation.build.join("bench");
                 options.folder.clone().unwrap_or_else(otherwise)

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::catalog::FLOOR;
 use super::core_latency::CoreLatency;
@@ -44,7 +44,15 @@ pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
         ));
         able.push((library, compile(plan, library)?));
     }
+    let begin = Instant::now();
+    let is_over = || {
+        plan.within_seconds
+            .is_some_and(|most| begin.elapsed().as_secs_f64() > most)
+    };
     for round in 0..plan.rounds {
+        if round > 0 && is_over() {
+            break;
+        }
         for turn in 0..able.len() {
             let (library, program) = &able[(round + turn) % able.len()];
             let mut run = |results: &mut Results| {
@@ -117,28 +125,40 @@ fn core_latency(floor: &Path) -> Result<f64, Failure> {
     }
 }
 
+/// Compiles what the plan runs.
+pub fn compile_all(plan: &Plan) -> Result<(), Failure> {
+    if plan.with_floor || plan.benchmark == &FLOOR {
+        compile_floor(plan)?;
+    }
+    let mut libraries = plan.libraries.iter();
+    libraries.try_for_each(|library| compile(plan, library).map(drop))
+}
+
 pub fn compile(plan: &Plan, library: &Library) -> Result<PathBuf, Failure> {
-    let program = plan
-        .build
-        .join("bench")
-        .join(&library.name)
-        .join(plan.benchmark.name);
+    let program = plan.programs.join(&library.name).join(plan.benchmark.name);
     let source = plan.sources.join(format!("{}.c", plan.benchmark.name));
-    fs::create_dir_all(program.parent().unwrap_or(plan.build))?;
-    must_succeed(library.compiler(&source, &program))?;
+    made(plan, &program, library.compiler(&source, &program))?;
     Ok(program)
 }
 
 fn compile_floor(plan: &Plan) -> Result<PathBuf, Failure> {
-    let program = plan.build.join("bench/floor");
-    fs::create_dir_all(program.parent().unwrap_or(plan.build))?;
+    let program = plan.programs.join("floor");
     let mut command = Command::new("cc");
     command
         .args(["-std=c11", "-O2", "-o"])
         .arg(&program)
         .arg(plan.sources.join("floor.c"));
-    must_succeed(command)?;
+    made(plan, &program, command)?;
     Ok(program)
+}
+
+/// Runs the command that makes a program, unless the one that is there is wanted.
+fn made(plan: &Plan, program: &Path, compiler: Command) -> Result<(), Failure> {
+    if plan.compiles_once && program.is_file() {
+        return Ok(());
+    }
+    fs::create_dir_all(program.parent().unwrap_or(&plan.programs))?;
+    must_succeed(compiler)
 }
 
 fn must_succeed(mut command: Command) -> Result<(), Failure> {

@@ -30,7 +30,7 @@ use printed::Printed;
 
 /// Prints the tables, and writes the rules if that is asked for.
 pub fn run(options: &Options) -> Result<(), String> {
-    if options.names != ["collectives"] || options.json || options.plot.is_some() {
+    if options.names != ["collectives"] || options.json.is_some() || options.plot.is_some() {
         return Err("--tune goes with `collectives` alone, and prints tables".into());
     }
     if let (Some(file), false) = (&options.rules, options.figures.is_empty()) {
@@ -44,6 +44,10 @@ pub fn run(options: &Options) -> Result<(), String> {
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let library = Library::weft(&installation)?;
     let plan = Plan::new(options, &TUNE, &[], &installation)?;
+    if options.compile_only {
+        let done = rounds::compile(&plan, &library);
+        return done.map(drop).map_err(|failure| failure.explained(&TUNE));
+    }
     let machine = Machine::read(installation.tree.as_deref()).line();
     println!("{machine}\n");
     let mut bench = Tuning {
