@@ -31,7 +31,7 @@ python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench report hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench report wide hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop rdma mpi4py programs io-programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -51,6 +51,9 @@ bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
 
 report: staged $(if $(JSON),,peers) ## tables and plots of benchmarks as one page, build/report.html (make report JSON='a.json b.json' for runs that there are; BENCH='patterns threads')
 	@scripts/report.sh "$(CURDIR)/$(prefix)" $(JSON)
+
+wide: staged peers ## packs what measures a machine with many cores in eight minutes, without compiler or network there: build/packages/weft-wide.tar.xz
+	@scripts/wide.sh "$(CURDIR)/$(prefix)" "$(CURDIR)/$(peers)"
 
 hpcc: staged peers ## HPC Challenge's figures of communication beside the peers', with ratios; make report shows them too (ROUNDS=5)
 	@scripts/setup.sh programs

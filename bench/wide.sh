@@ -59,11 +59,12 @@ while [ "$n" -lt "$cores" ]; do ranks="$ranks $n" n=$((n * 2)); done
 peers='--peers mpich,openmpi,intel --peers-dir peers'
 sizes='--sizes 0,8,64,512,4K,32K,256K,1M'
 step installation 10 "$weft" info
+step host 20 "$weft" info --host
 bench floor 20 floor --rounds 1 --sizes 8,512,4K,32K,256K,1M
 for n in $ranks; do
-    bench "patterns-$n-ranks" 110 patterns $peers --ranks "$n" --rounds 2 $sizes
+    bench "patterns-$n-ranks" 110 patterns $peers --ranks "$n" --rounds 5 --within 35 --limit 5 $sizes
 done
-bench threads 70 threads $peers --rounds 2 --seconds 0.2
+bench threads 70 threads $peers --rounds 3 --within 30 --seconds 0.2
 [ -z "${layouts:-}" ] || step by-algorithm 90 "$weft" bench collectives --tune --layouts "$layouts" --rounds 1 --seconds 0.01 --programs programs
 bench one-sided-threads 40 one-sided-threads $peers --rounds 1 --seconds 0.2
 bench startup 40 startup $peers --rounds 1 --ranks "2,$cores"

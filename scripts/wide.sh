@@ -1,8 +1,10 @@
 #!/bin/sh
 # wide.sh PREFIX PEERS: an archive of what bench/wide.sh needs on a machine that has neither compiler nor network: the installed tree, of the
-# peers what runs, and the compiled benchmarks. Unpacks it and looks whether everything is found.
+# peers what runs, and the compiled benchmarks. What was packed is tried: each library has a figure.
 set -eu
 cd "$(dirname -- "$0")/.."
+PATH=$(scripts/setup.sh --path bench)
+export PATH
 prefix=$1 peers=$2
 out=$PWD/build/packages
 name=weft-wide
@@ -42,6 +44,16 @@ git rev-parse --short HEAD >"$tree/commit" 2>/dev/null || echo unknown >"$tree/c
 archive=$out/$name.tar.xz
 tar -C "$scratch" -cf - "$name" | xz -T0 -6 >"$archive.new"
 mv -f "$archive.new" "$archive"
+
+mkdir "$scratch/tried"
+tar -xf "$archive" -C "$scratch/tried"
+cd "$scratch/tried/$name"
+prefix/bin/weft bench patterns --operations PingPong --sizes 8 --rounds 1 --peers mpich,openmpi,intel --peers-dir peers --programs programs \
+    --json=tried.json >tried.txt || fail "what was packed does not run: $(tail -n 5 tried.txt)"
+for library in weft mpich openmpi intel; do
+    grep -q "\"library\": \"$library\"" tried.json || fail "$library has no figure in what was packed"
+done
+
 size=$(wc -c <"$archive")
 [ "$size" -le "$most" ] || fail "$archive has $size bytes; at most $most are meant to be carried"
-echo "$archive: $((size >> 20)) MiB; to measure: tar -xf $name.tar.xz && $name/wide.sh"
+echo "$archive: $((size >> 20)) MiB; to measure there: tar -xf $name.tar.xz && $name/wide.sh"

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod addresses;
+mod host;
 mod settings;
 
 use std::fs;
@@ -22,12 +23,19 @@ pub struct Options {
     /// Show every setting too: its value, and where that comes from
     #[arg(long)]
     all: bool,
+    /// Show instead what this machine charges for lines between cores, copies and wakes, which takes a second or two to measure
+    #[arg(long, conflicts_with_all = ["all", "interface"])]
+    host: bool,
     /// Interfaces that ranks are to use, as mpiexec's option of that name
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     interface: Vec<String>,
 }
 
 pub fn run(options: &Options) -> ExitCode {
+    if options.host {
+        print!("{}", host::text());
+        return ExitCode::SUCCESS;
+    }
     let installation = match Installation::find() {
         Ok(installation) => installation,
         Err(error) => {
