@@ -267,7 +267,7 @@ mod tests {
 
     fn link() -> Arc<Mapping> {
         let segment = Segment::create(PAGE).unwrap();
-        Arc::new(segment.carve(LINK_BYTES).unwrap().1)
+        Arc::new(segment.carve(LINK_BYTES, LINK_BYTES).unwrap().1)
     }
 
     fn packet(place: NonZeroU8, bytes: usize) -> Elsewhere {

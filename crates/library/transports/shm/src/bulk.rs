@@ -3,9 +3,7 @@
 //! Two ways, chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
 //! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
 //!   overlap. Any memory, any size.
-//! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
-//!   the sender from the back, chunk by chunk, until they meet; the side that has time does more. Contiguous memory,
-//!   where the kernel allows it.
+//! - *copy*: by the receiver, from process to process (process_vm_readv(2)). Contiguous memory, where the kernel allows it.
 //!
 //! Where the two cores share a cache a ring takes half the time of a copy; where they do not it may take twice as long. Both sides time what they
 //! do, and the sender chooses ([`crate::byte_times`]).
@@ -15,7 +13,7 @@
 //!
 //! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
 //! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
-//! for a ring, tells where to copy to, or says that the receiver has copied all: what one call of the kernel copies is not shared.
+//! for a ring or says that the receiver has copied all. A receiver that cannot copy, or cannot go on, asks for a ring.
 //!
 //! No deadlock: an endpoint has [`rings::COUNT`] rings. Transfers that were not taken up may hold all but one, for as long as
 //! their receivers like. The last is only for calls that were answered, whose receivers take the data out in each turn of
@@ -27,10 +25,8 @@
 
 mod borrowed;
 mod byte_ring;
-mod claims;
 mod common;
 mod control;
-mod copying;
 mod receiving;
 mod rings;
 mod sending;
@@ -160,7 +156,7 @@ impl Bulk {
     #[cold]
     pub fn go_on_sending(&mut self, links: &mut Links) {
         self.sending
-            .go_on(links, &mut self.common, byte_ring::RING_BYTES, false);
+            .go_on(links, &mut self.common, byte_ring::RING_BYTES);
     }
 
     /// Whether a turn would find something to do or to look at.
@@ -172,14 +168,9 @@ impl Bulk {
     /// Moves transfers along, by a bounded number of bytes, and reports the finished.
     #[cold]
     pub fn poll(&mut self, links: &mut Links, sink: &mut impl Sink) -> bool {
-        let mut moved = self.common.flush(links);
-        let read = links.counters.chunks_read;
-        moved |= self.receiving.go_on(links, &mut self.common, TURN_BYTES);
-        // Who copies to here has the lines of that memory already: that comes first, and the peer does as much.
-        let helps = links.counters.chunks_read == read;
-        moved |= self
-            .sending
-            .go_on(links, &mut self.common, TURN_BYTES, helps);
+        let mut moved = self.receiving.go_on(links, &mut self.common, TURN_BYTES);
+        moved |= self.sending.go_on(links, &mut self.common, TURN_BYTES);
+        moved |= self.common.flush(links);
         while let Some(cookie) = self.sending.pop_finished() {
             moved = true;
             sink.sent(cookie);
@@ -228,10 +219,6 @@ impl Bulk {
             }
             Control::Ring { receiver, place } => {
                 self.receiving.ring(&mut self.common, peer, receiver, place)
-            }
-            Control::Copy { transfer, target } => {
-                self.sending
-                    .copy(links, &mut self.common, peer, transfer, target)
             }
             Control::Copied { transfer } => {
                 self.sending.copied(peer, transfer);

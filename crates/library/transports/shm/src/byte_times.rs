@@ -1,5 +1,4 @@
-//! What a byte takes on the ways by which long messages go: through a ring, or copied from process to process, by the receiver
-//! alone or with the sender's help.
+//! What a byte takes on the ways by which long messages go: through a ring, or copied by the receiver from process to process.
 //!
 //! Through a ring a byte is copied twice, otherwise once, but by the kernel, which has to find the other process's pages first. Which is faster
 //! depends on the kernel, on the processor and on whether the two cores share a cache. No machine tells that for certain, least of all a
@@ -14,14 +13,11 @@
 //! - Of a single message the *whole* counts, from when it is taken up until it is there, and of one that no ring holds: its first piece does not tell
 //!   what the later ones take.
 //! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. One side fills while the other drains, so a message takes
-//!   as long as the slower of them, and a third more for the rings that have to be waited for. Of a copy both sides do a half, but of one that one call of the kernel does.
+//!   as long as the slower of them, and a third more for the rings that have to be waited for.
 //! - Where both sides send at the same time, pieces count for single messages, too: each core fills one ring and then drains the other, or copies once, and how
 //!   long a message takes as a whole tells what the cores do in between. They wait for nothing, so nothing is added.
 //! - Where processes share cores, the same holds for messages that a ring holds: how long one takes as a whole tells when its sides were given a
 //!   core, and others have the core while they wait. For one that is copied both sides wait.
-//!
-//! Where the kernel copies the sender helps, unless pieces take it so much longer
-//! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
 //!
 //! A time may be too long, if the thread lost its core meanwhile, but never too short: a shorter one is believed at
 //! once, a longer one by and by. What goes through memory that is touched for the first time is not timed, nor is the first message after one that went the other way: it finds
@@ -63,12 +59,6 @@ const TRIED_EVERY: u32 = 256;
 const TRIED_IN_A_ROW: u32 = 3;
 /// Where messages are written past the caches, so many of every [`TRIED_EVERY`] are written by plain stores instead; one in four of these is timed.
 const PLAIN_IN_A_ROW: u32 = 8;
-/// A sender helps that takes no more than this many tenths of what the receiver does.
-const HELPS_UP_TO: u32 = 25;
-/// One that takes longer helps nevertheless with the first few of so many messages: with a few in a row, as only the first has to get
-/// lines that the receiver has had, unless it touches them each time.
-const HELPED_EVERY: u32 = 256;
-const HELPED_FIRST: u32 = 8;
 
 /// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
 const RISE: u32 = 4;
@@ -163,10 +153,8 @@ pub type Words = [AtomicU64; Class::COUNT];
 /// How the cores of a message's two sides work at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
-    /// Both at the same time.
+    /// Both at the same time, if it goes through a ring.
     Together,
-    /// Both at the same time, if it goes through a ring; one side copies it alone.
-    CopiedAlone,
     /// Both sides send: each core does one side's part of a message and then of another.
     Apart,
     /// Processes outnumber cores, so that the sides may have one in turns.
@@ -182,8 +170,6 @@ pub enum Timed {
     Drain,
     /// Copying out of that process's memory: a piece.
     Copy,
-    /// Copying into that process's memory: a piece.
-    Help,
     /// A message through a ring.
     WholeRing,
     /// A message copied from process to process.
@@ -299,25 +285,19 @@ fn ways([sender, receiver]: [&Words; 2], class: Class, cores: Cores) -> [Option<
     let counts_whole = match cores {
         Cores::Apart => false,
         Cores::Shared => class.length == Length::BeyondRing,
-        Cores::Together | Cores::CopiedAlone => !is_window || class.length == Length::BeyondRing,
+        Cores::Together => !is_window || class.length == Length::BeyondRing,
     };
     if counts_whole {
         return [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed));
     }
     let fill = fills_of(sender).into_iter().flatten().min();
     let ring = fill.zip(read(receiver, Timed::Drain));
-    // Twice what a message takes, where both cores work at it all the time.
     let ring = ring.map(|(fill, drain)| match cores {
-        Cores::Together | Cores::CopiedAlone => 2 * fill.max(drain) * 4 / 3,
+        Cores::Together => fill.max(drain) * 4 / 3,
         Cores::Apart if is_window => (fill + drain) * 4 / 3,
         Cores::Apart | Cores::Shared => fill + drain,
     });
-    let copy = read(receiver, Timed::Copy);
-    let copy = copy.map(|copy| match cores {
-        Cores::CopiedAlone => 2 * copy,
-        Cores::Together | Cores::Apart | Cores::Shared => copy,
-    });
-    [ring, copy]
+    [ring, read(receiver, Timed::Copy)]
 }
 
 /// The way of a message.
@@ -416,16 +396,6 @@ pub fn is_stream_chosen(sender: &Words, class: Class, number: u32) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether the sender of message `number` is to help the receiver to copy it. Both sides ask, and may find otherwise meanwhile.
-pub fn is_help_chosen(sender: &Words, receiver: &Words, class: Class, number: u32) -> bool {
-    let help = read(sender[class.index()].load(Ordering::Relaxed), Timed::Help);
-    let copy = read(receiver[class.index()].load(Ordering::Relaxed), Timed::Copy);
-    let helps = help
-        .zip(copy)
-        .is_none_or(|(help, copy)| 10 * help <= HELPS_UP_TO * copy);
-    helps || number % HELPED_EVERY < HELPED_FIRST
 }
 
 #[cfg(test)]

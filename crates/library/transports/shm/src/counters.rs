@@ -11,9 +11,8 @@ pub struct Counters {
     /// Those of them that went through a ring borrowed of the receiver.
     pub borrowed_transfers: u64,
     pub copy_transfers: u64,
-    /// Chunks copied from process to process by this side, as receiver and as sender.
-    pub chunks_read: u64,
-    pub chunks_written: u64,
+    /// Calls of the kernel that copied from a peer's memory.
+    pub copies: u64,
     /// Links made to peers.
     pub links: u64,
     /// Bytes of this process's segment taken for links, for what makes blocks long, and for bulk data.

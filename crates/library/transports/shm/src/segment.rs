@@ -193,13 +193,8 @@ impl Segment {
         Mapping::new(self.descriptor(), 0, bytes)
     }
 
-    /// Lengthens the segment by `bytes` of zeros, for which there is memory, and maps them. The offset too.
-    pub fn carve(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
-        self.carve_part(bytes, bytes)
-    }
-
-    /// As [`carve`](Self::carve), but there is memory for the first `filled` bytes only; see [`fill`](Self::fill).
-    pub fn carve_part(&self, bytes: usize, filled: usize) -> io::Result<(u64, Mapping)> {
+    /// Lengthens the segment by `bytes` of zeros and maps them. There is memory for the first `filled`; see [`fill`](Self::fill). The offset too.
+    pub fn carve(&self, bytes: usize, filled: usize) -> io::Result<(u64, Mapping)> {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();
         let offset = *end;
@@ -226,7 +221,7 @@ impl Segment {
         if bytes > FEW_BYTES && bytes as u64 > available::bytes() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        self.carve_part(bytes, 0)
+        self.carve(bytes, 0)
     }
 }
 
@@ -396,7 +391,7 @@ mod tests {
     #[test]
     fn both_sides_see_one_memory() {
         let segment = Segment::create(PAGE).unwrap();
-        let (offset, mine) = segment.carve(100).unwrap();
+        let (offset, mine) = segment.carve(100, 100).unwrap();
         assert_eq!((offset, mine.bytes()), (PAGE as u64, PAGE));
         let foreign = Foreign::open(std::process::id(), segment.memfd()).unwrap();
         let theirs = foreign.map(offset, PAGE).unwrap();
@@ -410,7 +405,7 @@ mod tests {
     #[test]
     fn a_mapping_is_aligned_and_the_same_memory() {
         let segment = Segment::create(PAGE).unwrap();
-        let (offset, mut mine) = segment.carve(3 * PAGE).unwrap();
+        let (offset, mut mine) = segment.carve(3 * PAGE, 3 * PAGE).unwrap();
         let foreign = Foreign::open(std::process::id(), segment.memfd()).unwrap();
         let theirs = foreign.map(offset, 3 * PAGE).unwrap();
         for alignment in [1, PAGE, 2 * PAGE, 1 << 21] {
@@ -439,7 +434,7 @@ mod tests {
     #[test]
     fn filled_memory_is_there_and_mapped() {
         let segment = Segment::create(PAGE).unwrap();
-        let (offset, mapping) = segment.carve_part(80 * PAGE, 0).unwrap();
+        let (offset, mapping) = segment.carve(80 * PAGE, 0).unwrap();
         let at = 3 * PAGE;
         segment.fill(&mapping, offset, at, 70 * PAGE).unwrap();
         assert_eq!(blocks(&segment) * 512, 70 * PAGE as u64);
@@ -465,7 +460,7 @@ mod tests {
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
         let segment = Segment::create(PAGE).unwrap();
-        let (offset, mapping) = segment.carve_part(4 * PAGE, 0).unwrap();
+        let (offset, mapping) = segment.carve(4 * PAGE, 0).unwrap();
         segment.close();
         let error = segment.fill(&mapping, offset, 0, 4 * PAGE).unwrap_err();
         assert!(error.to_string().starts_with("pwrite: "), "{error}");

@@ -102,7 +102,7 @@ impl Shared {
     }
 
     fn make_link(&self, neighbour: Arc<Neighbour>) -> Result<Made, Lost> {
-        let carve = || self.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let carve = || self.segment.carve(LINK_BYTES, SHORT_LINK_BYTES);
         let carved = weft_reserve::with_addresses(LINK_BYTES, carve);
         let (offset, mapping) = carved.map_err(|error| {
             let why = format!("no memory for a connection to it: {error}");

@@ -226,7 +226,7 @@ fn shared_memory(engine: &Engine<Network>) -> SharedMemory {
         let counters = endpoint.near().counters();
         all.links += counters.links;
         all.bytes += counters.link_bytes + counters.block_bytes + counters.bulk_bytes;
-        all.calls += counters.chunks_read + counters.chunks_written;
+        all.calls += counters.copies;
     });
     all
 }

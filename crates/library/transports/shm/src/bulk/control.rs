@@ -9,8 +9,7 @@ use crate::byte_times::Class;
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
-const COPY: u64 = 3;
-const COPIED: u64 = 4;
+const COPIED: u64 = 3;
 
 /// In an offer's kind: all is in the ring.
 const FILLED: u64 = 1 << 6;
@@ -40,24 +39,6 @@ impl TransferId {
     }
 }
 
-/// Where and how a sender is to help copying.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyTarget {
-    /// Of the words for it, in the receiver's segment.
-    pub words: u64,
-    /// In the receiver's memory.
-    pub address: u64,
-    pub bytes: u64,
-    pub chunk_bytes: u64,
-}
-
-impl CopyTarget {
-    /// Chunks in all; `chunk_bytes` is not zero.
-    pub fn chunks(&self) -> u64 {
-        self.bytes.div_ceil(self.chunk_bytes)
-    }
-}
-
 /// A message from one side's bulk to the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
@@ -70,11 +51,6 @@ pub enum Control {
     Ring {
         receiver: TransferId,
         place: RingPosition,
-    },
-    /// From the receiver: the call is answered, help copying.
-    Copy {
-        transfer: TransferId,
-        target: CopyTarget,
     },
     /// From the receiver: the call is answered, it has copied all that it wants.
     Copied { transfer: TransferId },
@@ -100,7 +76,6 @@ impl Control {
         match self {
             Control::NeedRing { transfer, .. } => (NEED_RING, transfer),
             Control::Ring { receiver, .. } => (RING, receiver),
-            Control::Copy { transfer, .. } => (COPY, transfer),
             Control::Copied { transfer } => (COPIED, transfer),
         }
     }
@@ -113,15 +88,6 @@ impl Control {
             Control::Ring { receiver, place } => {
                 let [offset, begin] = place.words();
                 (RING, receiver, [offset, begin, 0, 0])
-            }
-            Control::Copy { transfer, target } => {
-                let CopyTarget {
-                    words,
-                    address,
-                    bytes,
-                    chunk_bytes,
-                } = target;
-                (COPY, transfer, [words, address, bytes, chunk_bytes])
             }
             Control::Copied { transfer } => (COPIED, transfer, [0; 4]),
         };
@@ -148,19 +114,6 @@ impl Control {
                 receiver: id,
                 place: RingPosition::of(words[0], words[1])?,
             }),
-            COPY => {
-                let [words, address, bytes, chunk_bytes] = words;
-                let target = CopyTarget {
-                    words,
-                    address,
-                    bytes,
-                    chunk_bytes,
-                };
-                Some(Control::Copy {
-                    transfer: id,
-                    target,
-                })
-            }
             COPIED => Some(Control::Copied { transfer: id }),
             _ => None,
         }
@@ -299,12 +252,6 @@ mod tests {
 
     #[test]
     fn controls_round_trip() {
-        let target = CopyTarget {
-            words: 1,
-            address: 2,
-            bytes: 3,
-            chunk_bytes: 4,
-        };
         for control in [
             Control::NeedRing {
                 transfer: TransferId(7),
@@ -313,10 +260,6 @@ mod tests {
             Control::Ring {
                 receiver: TransferId(9),
                 place: PLACE,
-            },
-            Control::Copy {
-                transfer: TransferId(10),
-                target,
             },
             Control::Copied {
                 transfer: TransferId(11),

@@ -1,8 +1,7 @@
 //! The receiver's side of bulk transfers.
 
 mod accepting;
-mod closing;
-mod fetching;
+mod copying;
 mod taking;
 
 use std::fmt;
@@ -14,13 +13,12 @@ use weft_transport::{BulkDescriptor, Cookie, Lost, Peer};
 
 use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
-use super::control::TransferId;
+use super::control::{Control, TransferId};
 use super::transfers::{Step, Transfer, Transfers};
 use crate::byte_times::{Class, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
-use closing::Closing;
-use fetching::{Fetching, Pool};
+use copying::Copying;
 use taking::{After, Taking};
 
 /// An offer that is taken up.
@@ -48,13 +46,12 @@ enum State {
     /// The sender was asked for a ring.
     NeedsRing,
     Taking(Taking),
-    Copying(Fetching),
+    Copying(Copying),
 }
 
 /// A lane's transfers from peers.
 pub struct Receiving {
     transfers: Transfers<Incoming>,
-    claims: Pool,
 }
 
 impl Transfer for Incoming {
@@ -76,7 +73,7 @@ impl Incoming {
         let step = match &mut self.state {
             State::NeedsRing => Step::Idle,
             State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
-            State::Copying(fetching) => fetching.step(&self.target, &self.neighbour, links),
+            State::Copying(copying) => copying.step(&self.target, &self.neighbour, links),
         };
         if let Step::Finished = step
             && let Err(lost) = self.check_sender(links)
@@ -105,34 +102,31 @@ impl Incoming {
     fn note_whole(&self, time: Duration, class: Class, links: &Links) {
         match &self.state {
             State::NeedsRing => {}
-            State::Taking(_) => self.note(&[Timed::WholeRing], time, class, links),
-            State::Copying(_) => self.note(&[Timed::WholeCopy], time, class, links),
-        }
-    }
-
-    /// The same, where one call copied it.
-    #[cold]
-    fn note_copy(&self, time: Duration, class: Class, links: &Links) {
-        self.note(&[Timed::Copy, Timed::WholeCopy], time, class, links);
-    }
-
-    fn note(&self, timed: &[Timed], time: Duration, class: Class, links: &Links) {
-        let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
-        if is_usual {
-            for &timed in timed {
-                links.note_time(&self.neighbour, timed, class, self.target.bytes, time);
+            State::Taking(_) => {
+                self.note(Timed::WholeRing, self.target.bytes, time, class, links);
+            }
+            State::Copying(_) => {
+                self.note(Timed::WholeCopy, self.target.bytes, time, class, links);
             }
         }
     }
 
-    /// Gives back, or borrows, what the transfer has used.
-    fn end(self, claims: &mut Pool, common: &mut Common) {
+    fn note(&self, timed: Timed, bytes: usize, time: Duration, class: Class, links: &Links) {
+        let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
+        if is_usual {
+            links.note_time(&self.neighbour, timed, class, bytes, time);
+        }
+    }
+
+    /// Gives back, or borrows, what the transfer has used; tells a sender that waits for it.
+    fn end(self, common: &mut Common) {
         let peer = self.peer();
         match self.state {
             State::NeedsRing => {}
             State::Taking(taking) => taking.end(peer, common),
-            // Only now: the sender may have released them long before this side has seen that all is copied.
-            State::Copying(fetching) => claims.give_back(peer, fetching.into_own()),
+            State::Copying(Copying { transfer, .. }) => {
+                common.post(peer, Control::Copied { transfer });
+            }
         }
     }
 }
@@ -153,7 +147,6 @@ impl Receiving {
     pub fn new() -> Receiving {
         Receiving {
             transfers: Transfers::new(),
-            claims: Pool::new(),
         }
     }
 
@@ -203,14 +196,29 @@ impl Receiving {
 
     /// Moves up to about `budget` bytes.
     pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
-        let claims = &mut self.claims;
         let others = self.transfers.count().saturating_sub(1);
-        self.transfers.go_on(
+        let moved = self.transfers.go_on(
             links,
             budget,
             |incoming, links, budget| incoming.step(links, budget, others),
-            |incoming| incoming.end(claims, common),
-        )
+            |incoming| incoming.end(common),
+        );
+        while let Some((peer, id)) = self.transfers.refused.pop() {
+            self.ask_for_ring(common, peer, id);
+        }
+        moved
+    }
+
+    /// A message cannot be copied to its end: all of it comes through a ring.
+    #[cold]
+    fn ask_for_ring(&mut self, common: &mut Common, peer: Peer, id: TransferId) {
+        if let Some(incoming) = self.transfers.named(peer, id)
+            && let State::Copying(Copying { transfer, .. }) = incoming.state
+        {
+            incoming.state = State::NeedsRing;
+            let receiver = id;
+            common.post(peer, Control::NeedRing { transfer, receiver });
+        }
     }
 
     /// Before a sleep. True if there is something to do already.
@@ -220,7 +228,7 @@ impl Receiving {
             ready |= match &incoming.state {
                 State::NeedsRing => false,
                 State::Taking(taking) => taking.wait(),
-                State::Copying(fetching) => fetching.copying.wait(),
+                State::Copying(_) => true,
             };
         }
         ready
@@ -229,25 +237,15 @@ impl Receiving {
     pub fn end_wait(&mut self) {
         for incoming in self.transfers.active() {
             match &incoming.state {
-                State::NeedsRing => {}
+                State::NeedsRing | State::Copying(_) => {}
                 State::Taking(taking) => taking.end_wait(),
-                State::Copying(fetching) => fetching.copying.end_wait(),
             }
         }
     }
 
-    /// Ends the transfers from a lost peer. Those that it may be copying are over when this returns, or the peer is dead or
-    /// does not do what it should.
+    /// Ends the transfers from a lost peer. A ring is not given to another while the peer may use it.
     pub fn forget(&mut self, peer: Peer) {
-        let mut closing = Closing::default();
-        self.transfers
-            .forget(peer, |incoming| match incoming.state {
-                State::Copying(fetching) => closing.add(incoming.neighbour, fetching.copying),
-                // The ring is not given to another while the peer may use it.
-                State::Taking(_) | State::NeedsRing => {}
-            });
-        self.claims.forget(peer);
-        closing.wait();
+        self.transfers.forget(peer, drop);
     }
 
     /// Whether data of `peer`'s are there that were not taken yet.
@@ -275,12 +273,9 @@ impl Receiving {
                         "{consumed} of {bytes} bytes from rank {rank} have come"
                     )
                 }
-                State::Copying(Fetching { copying, .. }) => writeln!(
-                    out,
-                    "{} of {} chunks from rank {rank} are copied",
-                    copying.claims.done(),
-                    copying.claimant.chunks
-                ),
+                State::Copying(Copying { copied, .. }) => {
+                    writeln!(out, "{copied} of {bytes} bytes from rank {rank} are copied")
+                }
             }?;
         }
         Ok(())

@@ -194,7 +194,7 @@ impl Rings {
     }
 
     fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
-        let carve = || links.shared.segment.carve_part(RING_MAPPED, 0);
+        let carve = || links.shared.segment.carve(RING_MAPPED, 0);
         let (offset, mapping) = weft_reserve::with_addresses(RING_MAPPED, carve)?;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),

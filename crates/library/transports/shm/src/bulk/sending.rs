@@ -1,7 +1,6 @@
 //! The sender's side of bulk transfers.
 
 mod filling;
-mod helping;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,36 +8,31 @@ use std::sync::Arc;
 
 use weft_memory::Memory;
 use weft_sync::atomic::Ordering;
-use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use super::borrowed::BorrowedRing;
 use super::byte_ring::RING_BYTES;
-use super::claims::Claims;
-use super::common::{Common, Missing};
-use super::control::{BesideRing, Control, CopyTarget, Descriptor, TransferId};
-use super::copying::{Copying, SMALLEST_CHUNK};
+use super::common::Common;
+use super::control::{BesideRing, Control, Descriptor, TransferId};
 use super::rings::{RingUse, Wanted};
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
 use crate::byte_times::{self, Chosen, Class, Cores, Length};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
-use crate::segment::PAGE;
 use filling::Filling;
-use helping::Helping;
 
-/// Whether a message of `bytes` to `neighbour`, of that number in its class, goes through a ring, else from process to process. Its mark says
+/// Whether a message to `neighbour`, of that number in its class, goes through a ring, else from process to process. Its mark says
 /// from then on whether it is timed.
 fn goes_through_ring(
     links: &Links,
     common: &mut Common,
     neighbour: &Neighbour,
     (mark, number): (&mut Mark, u32),
-    (bytes, work, can_copy): (usize, Work, bool),
+    (work, can_copy): (Work, bool),
 ) -> bool {
     let chosen = match can_copy {
-        true => choose(links, neighbour, (mark.class, number), bytes, work),
+        true => choose(links, neighbour, (mark.class, number), work),
         false => Chosen::expected(true),
     };
     let traffic = &mut common.traffic;
@@ -47,14 +41,8 @@ fn goes_through_ring(
     chosen.is_ring
 }
 
-/// How a message of `bytes` to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
-fn choose(
-    links: &Links,
-    neighbour: &Neighbour,
-    message: (Class, u32),
-    bytes: usize,
-    work: Work,
-) -> Chosen {
+/// How a message to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
+fn choose(links: &Links, neighbour: &Neighbour, message: (Class, u32), work: Work) -> Chosen {
     let words = links.byte_times(neighbour);
     if let Some(is_ring) = links.shared.options.prefers_rings {
         return Chosen::expected(is_ring);
@@ -62,7 +50,6 @@ fn choose(
     let cores = match work {
         _ if links.shared.shares_cores.load(Ordering::Relaxed) => Cores::Shared,
         Work::Apart => Cores::Apart,
-        Work::Together if bytes as u64 <= SMALLEST_CHUNK => Cores::CopiedAlone,
         Work::Together => Cores::Together,
     };
     byte_times::choose(words, message, cores)
@@ -88,7 +75,6 @@ enum State {
         receiver: TransferId,
     },
     Filling(Filling),
-    Copying(Helping),
 }
 
 /// A lane's transfers to peers.
@@ -110,11 +96,10 @@ impl Transfer for Outgoing {
 }
 
 impl Outgoing {
-    fn step(&mut self, links: &mut Links, budget: usize, helps: bool) -> Step {
+    fn step(&mut self, links: &mut Links, budget: usize) -> Step {
         match &mut self.state {
             State::Called | State::NeedsRing { .. } => Step::Idle,
             State::Filling(filling) => filling.step(&self.source, &self.neighbour, links, budget),
-            State::Copying(helping) => helping.step(&self.source, &self.neighbour, links, helps),
         }
     }
 
@@ -164,7 +149,7 @@ impl Sending {
             common,
             &neighbour,
             (&mut mark, number),
-            (source.bytes, work, can_copy),
+            (work, can_copy),
         );
         let through = match is_ring {
             true => begin(
@@ -246,39 +231,6 @@ impl Sending {
         }
     }
 
-    /// The receiver answers a call: by copying with the sender's help.
-    pub fn copy(
-        &mut self,
-        links: &Links,
-        common: &mut Common,
-        peer: Peer,
-        id: TransferId,
-        target: CopyTarget,
-    ) -> Result<(), Missing> {
-        let Some(outgoing) = self.called(peer, id) else {
-            return Ok(());
-        };
-        let malformed = || lost(peer, "it asked for a copy that cannot be");
-        let fits = target.bytes <= outgoing.source.bytes as u64
-            && (PAGE as u64..1 << 40).contains(&target.chunk_bytes)
-            && target.chunks() <= u64::from(u32::MAX)
-            && outgoing.source.layout.is_none();
-        if !fits {
-            return Err(malformed().into());
-        }
-        let page = target.words & !(PAGE as u64 - 1);
-        let mapping = common.map(peer, page, PAGE)?;
-        let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
-        let copying = Copying::new(Side::Sender, claims, target);
-        let [own, theirs] = links.byte_times(&outgoing.neighbour);
-        let Mark { class, number, .. } = outgoing.mark;
-        let helps = outgoing.work == Work::Together
-            && byte_times::is_help_chosen(own, theirs, class, number);
-        outgoing.state = State::Copying(Helping::new(copying, helps, class));
-        self.transfers.activate(id);
-        Ok(())
-    }
-
     /// Whether an offer was made whose data can go on moving now that the receiver has been told.
     #[inline]
     pub fn has_begun(&self) -> bool {
@@ -298,21 +250,15 @@ impl Sending {
             .map(|(_, cookie)| cookie)
     }
 
-    /// Moves up to about `budget` bytes. Receivers that copy are only helped if `helps`.
-    pub fn go_on(
-        &mut self,
-        links: &mut Links,
-        common: &mut Common,
-        budget: usize,
-        helps: bool,
-    ) -> bool {
+    /// Moves up to about `budget` bytes.
+    pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
         self.begun = false;
         let moved = self.hand_out_rings(links, common);
         moved
             | self.transfers.go_on(
                 links,
                 budget,
-                |outgoing, links, budget| outgoing.step(links, budget, helps),
+                |outgoing, links, budget| outgoing.step(links, budget),
                 |outgoing| outgoing.end(common),
             )
     }
@@ -370,7 +316,6 @@ impl Sending {
             ready |= match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => false,
                 State::Filling(filling) => filling.wait(),
-                State::Copying(helping) => helping.copying.wait(),
             };
         }
         // Answered calls without a ring wait for rings, all of which are in use, for their receivers to take
@@ -383,7 +328,6 @@ impl Sending {
             match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => {}
                 State::Filling(filling) => filling.end_wait(),
-                State::Copying(helping) => helping.copying.end_wait(),
             }
         }
     }
@@ -412,12 +356,6 @@ impl Sending {
                         "{produced} of {bytes} bytes to rank {rank} are on their way"
                     )
                 }
-                State::Copying(Helping { copying, .. }) => writeln!(
-                    out,
-                    "{} of {} chunks to rank {rank} are copied",
-                    copying.claims.done(),
-                    copying.claimant.chunks
-                ),
             }?;
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! Which side moves the bytes of a message: both together, or each those that it receives.
 //!
-//! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: both sides fill and drain a ring, or copy from both
-//!   ends.
+//! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: one side fills a ring while the other drains it.
 //! - *Apart*, where both sides send at the same time: no core is left to share the work with. Each side does all of one direction and
 //!   then of the other, in large pieces. To tell an exchange from answers an offer carries its number and that of the last offer that its sender has
 //!   taken up: the receiver learns whether it was made in answer to the own last one, or while that was still under way. The next offers go
@@ -121,12 +120,6 @@ impl Traffic {
         partner.was_ring[class.index()].replace(is_ring) != Some(is_ring)
     }
 
-    /// Who works at a message that `peer` offers with this mark, as far as the pattern goes.
-    pub fn seen(&mut self, peer: Peer, mark: Mark) -> Work {
-        let partner = self.peers.entry(peer).or_default();
-        Work::of(partner.crosses(mark))
-    }
-
     /// An offer from `peer` is taken up.
     pub fn received(&mut self, peer: Peer, mark: Mark) {
         let partner = self.peers.entry(peer).or_default();
@@ -202,7 +195,6 @@ mod tests {
     fn both_work_soon_at_a_stream_after_an_exchange() {
         let [mut a, mut b] = sides();
         let (from_a, from_b) = (sent(&mut a, 1).0, sent(&mut b, 0).0);
-        assert_eq!(a.seen(1, from_b), Apart);
         a.received(1, from_b);
         b.received(0, from_a);
         for number in 0..2 * ROW {

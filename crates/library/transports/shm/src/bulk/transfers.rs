@@ -12,6 +12,8 @@ pub enum Step {
     Idle,
     Moved(usize),
     Finished,
+    /// It cannot go on in its state.
+    Refused,
     Lost(Lost),
 }
 
@@ -33,6 +35,8 @@ pub struct Transfers<T> {
     number: u32,
     active: Vec<u32>,
     pub finished: VecDeque<(Peer, Cookie)>,
+    /// Those that could not go on in their states. They are not active.
+    pub refused: Vec<(Peer, TransferId)>,
 }
 
 impl<T: Transfer> Transfers<T> {
@@ -43,6 +47,7 @@ impl<T: Transfer> Transfers<T> {
             number: 0,
             active: Vec::new(),
             finished: VecDeque::new(),
+            refused: Vec::new(),
         }
     }
 
@@ -104,11 +109,11 @@ impl<T: Transfer> Transfers<T> {
         while let Some(&place) = self.active.get(index)
             && budget > 0
         {
-            let step = match &mut self.table[place as usize] {
-                Some(entry) => step(&mut entry.transfer, links, budget),
-                None => Step::Idle,
+            let Some(entry) = &mut self.table[place as usize] else {
+                index += 1;
+                continue;
             };
-            match step {
+            match step(&mut entry.transfer, links, budget) {
                 Step::Idle => {
                     index += 1;
                     continue;
@@ -124,6 +129,10 @@ impl<T: Transfer> Transfers<T> {
                             .push_back((transfer.peer(), transfer.cookie()));
                         end(transfer);
                     }
+                }
+                Step::Refused => {
+                    self.active.swap_remove(index);
+                    self.refused.push((entry.transfer.peer(), entry.id));
                 }
                 Step::Lost(lost) => {
                     self.active.swap_remove(index);

@@ -164,7 +164,7 @@ fn lies_about_what_was_taken() {
     }
 }
 
-/// A transfer between the two that has just begun, and where its words lie.
+/// A transfer through a ring between the two that has just begun, and where its words lie.
 struct Transfer {
     honest: Process,
     liar: Process,
@@ -173,8 +173,8 @@ struct Transfer {
 }
 
 /// From the liar to the other, or the other way.
-fn transfer(options: Options, from_liar: bool, bytes: usize, target: usize) -> Transfer {
-    let (mut honest, mut liar) = pair(options);
+fn transfer(from_liar: bool, bytes: usize, target: usize) -> Transfer {
+    let (mut honest, mut liar) = pair(RINGS);
     let mut data = [vec![1; bytes], vec![0; target]];
     {
         let (sender, receiver) = match from_liar {
@@ -195,8 +195,7 @@ fn transfer(options: Options, from_liar: bool, bytes: usize, target: usize) -> T
         };
         receiver.linked(from, receive).unwrap();
     }
-    let by_ring = options.deny_copies;
-    let owner = if by_ring == from_liar { &liar } else { &honest };
+    let owner = if from_liar { &liar } else { &honest };
     let at = base_bytes(owner) + LINK_BYTES;
     let words = piece(owner, at, PAGE);
     Transfer {
@@ -207,37 +206,22 @@ fn transfer(options: Options, from_liar: bool, bytes: usize, target: usize) -> T
     }
 }
 
-/// Where in its page the words of the first copy stand.
-const COPY_AT: usize = PAGE - 128;
-
 #[test]
 fn lies_in_the_words_of_transfers() {
     const BYTES: usize = 2 << 20;
-    // Of a ring: produced, consumed. Of a copy: claim, done and failed.
-    for (what, options, from_liar, at, value) in [
-        ("more than offered", RINGS, true, 0, BYTES as u64 + 1),
-        ("more than a ring", RINGS, true, 0, 1100 << 10),
-        ("more than was sent", RINGS, false, 64, 1 << 30),
-        (
-            "kept and not done",
-            RINGS,
-            false,
-            64,
-            StreamCounts::BORROWED,
-        ),
-        ("more chunks", COPIES, true, COPY_AT, 9 << 32),
-        ("my chunks", COPIES, true, COPY_AT, 8 << 32 | 3),
-        ("crossed", COPIES, true, COPY_AT, 1 << 32 | 5),
-        ("more done", COPIES, true, COPY_AT + 8, 9),
-        ("your chunks", COPIES, false, COPY_AT, 1 << 32),
-        ("many more done", COPIES, false, COPY_AT + 8, 1 << 31),
+    // Of a ring: produced, consumed.
+    for (what, from_liar, at, value) in [
+        ("more than offered", true, 0, BYTES as u64 + 1),
+        ("more than a ring", true, 0, 1100 << 10),
+        ("more than was sent", false, 64, 1 << 30),
+        ("kept and not done", false, 64, StreamCounts::BORROWED),
     ] {
         let Transfer {
             mut honest,
             liar,
             _memory,
             words,
-        } = transfer(options, from_liar, BYTES, BYTES);
+        } = transfer(from_liar, BYTES, BYTES);
         // The receiver's answer to a call, and the pages that the sender has to have mapped, before the lie.
         if !from_liar {
             for _ in 0..3 {
@@ -260,7 +244,7 @@ fn lies_about_rings_that_were_filled() {
             liar,
             _memory,
             words,
-        } = transfer(RINGS, false, 100_000, 100_000);
+        } = transfer(false, 100_000, 100_000);
         for _ in 0..10 {
             honest.poll();
         }

@@ -4,17 +4,15 @@ use std::time::Instant;
 
 use weft_transport::{Lost, Peer};
 
-use super::fetching::{self, Fetching};
+use super::copying::Copying;
 use super::taking::{After, Taking};
 use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
 use crate::bulk::rings::is_taken_over;
-use crate::bulk::traffic::Work;
-use crate::bulk::transfers::Transfer;
-use crate::byte_times;
-use crate::cma::Way;
+use crate::bulk::transfers::{Step, Transfer};
+use crate::byte_times::Timed;
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
@@ -72,19 +70,8 @@ impl Receiving {
                 return Err(Missing::Need(Need::Link));
             }
             Descriptor::Call { transfer, address } => {
-                let [own, theirs] = links.byte_times(&incoming.neighbour);
-                let is_helped = common.traffic.seen(peer, mark) == Work::Together
-                    && byte_times::is_help_chosen(theirs, own, mark.class, mark.number);
                 let source = address.filter(|_| can_copy(links, &incoming));
-                let control = match source {
-                    Some(source) if copy_at_once(links, &incoming, source, is_helped)? => {
-                        let done = (peer, incoming.cookie);
-                        self.transfers.finished.push_back(done);
-                        Control::Copied { transfer }
-                    }
-                    source => self.answer(links, incoming, transfer, source, is_helped)?,
-                };
-                common.post(peer, control);
+                self.answer(links, common, incoming, transfer, source)?;
             }
         }
         common.traffic.received(peer, mark);
@@ -117,42 +104,35 @@ impl Receiving {
         Ok(())
     }
 
-    /// The answer to a call: both sides copy where they can, else the sender is asked for a ring.
+    /// Answers a call: copies from an address of the sender's, if there is one and the kernel does, else asks for a ring.
     fn answer(
         &mut self,
         links: &mut Links,
-        incoming: Incoming,
+        common: &mut Common,
+        mut incoming: Incoming,
         transfer: TransferId,
         source: Option<u64>,
-        is_helped: bool,
-    ) -> Result<Control, Lost> {
-        let Some(fetching) = self.fetching(links, &incoming, source, is_helped)? else {
+    ) -> Result<(), Lost> {
+        let peer = incoming.peer();
+        let begun = source.and_then(|source| begin_copying(links, &incoming, transfer, source));
+        let Some((copying, is_complete)) = begun else {
             let receiver = self.begin(incoming);
-            return Ok(Control::NeedRing { transfer, receiver });
+            common.post(peer, Control::NeedRing { transfer, receiver });
+            return Ok(());
         };
         links.counters.copy_transfers += 1;
-        let target = fetching.copying.target;
-        let state = State::Copying(fetching);
-        self.begin(Incoming { state, ..incoming });
-        Ok(Control::Copy { transfer, target })
-    }
-
-    /// A copy from an address of the sender's, if there is one.
-    fn fetching(
-        &mut self,
-        links: &mut Links,
-        incoming: &Incoming,
-        source: Option<u64>,
-        is_helped: bool,
-    ) -> Result<Option<Fetching>, Lost> {
-        let target = &incoming.target;
-        let Some(source) = source else {
-            return Ok(None);
-        };
-        let own = self.claims.take(links, incoming.peer())?;
-        let chunk = fetching::chunk(target.bytes, is_helped, links);
-        let timed = incoming.begun.map(|(_, class)| class);
-        Ok(own.map(|own| Fetching::new(target, source, own, chunk, timed)))
+        incoming.state = State::Copying(copying);
+        if is_complete {
+            incoming.check_sender(links)?;
+            self.transfers.finished.push_back((peer, incoming.cookie));
+            incoming.end(common);
+        } else {
+            if self.transfers.count() > 1 {
+                incoming.begun = None;
+            }
+            self.begin(incoming);
+        }
+        Ok(())
     }
 }
 
@@ -162,30 +142,28 @@ fn can_copy(links: &Links, incoming: &Incoming) -> bool {
     target.layout.is_none() && target.bytes > 0 && links.copies_allowed(&incoming.neighbour)
 }
 
-/// Copies from an address of the sender's what one call of the kernel copies. False, and nothing has happened that matters, if more calls are to, or this one
-/// did not.
-fn copy_at_once(
+/// Copies from an address of the sender's what one call of the kernel copies, and whether that is all. None, and nothing has happened that matters, if the
+/// kernel does not.
+fn begin_copying(
     links: &mut Links,
     incoming: &Incoming,
+    transfer: TransferId,
     source: u64,
-    is_helped: bool,
-) -> Result<bool, Lost> {
-    let (target, neighbour) = (&incoming.target, &incoming.neighbour);
-    if fetching::chunk(target.bytes, is_helped, links) < target.bytes as u64 {
-        return Ok(false);
+) -> Option<(Copying, bool)> {
+    let mut copying = Copying::new(transfer, source);
+    let step = copying.step(&incoming.target, &incoming.neighbour, links);
+    if let Step::Refused = step {
+        return None;
     }
-    // SAFETY: the target is writable until it is reported as received, and has no gaps.
-    let copied = unsafe { neighbour.copy(Way::Read, target.base, source, target.bytes) };
-    if copied.is_err() {
-        return Ok(false);
-    }
-    incoming.check_sender(links)?;
-    links.counters.copy_transfers += 1;
-    links.counters.chunks_read += 1;
+    let is_complete = copying.is_complete(&incoming.target);
     if let Some((begun, class)) = incoming.begun {
-        incoming.note_copy(begun.elapsed(), class, links);
+        let time = begun.elapsed();
+        incoming.note(Timed::Copy, copying.copied, time, class, links);
+        if is_complete {
+            incoming.note(Timed::WholeCopy, copying.copied, time, class, links);
+        }
     }
-    Ok(true)
+    Some((copying, is_complete))
 }
 
 /// A transfer through an own ring, which the sender has borrowed.

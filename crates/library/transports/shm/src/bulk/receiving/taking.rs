@@ -209,7 +209,7 @@ impl Taking {
             self.pulling = None;
             return 0;
         }
-        links.counters.chunks_read += 1;
+        links.counters.copies += 1;
         self.consumed += bytes;
         self.tell(self.consumed, neighbour, links);
         bytes as usize
