@@ -1,5 +1,5 @@
-//! The words that the two sides of a bulk transfer through a ring of bytes share. They lie in memory that the two processes share, either of which may be
-//! hostile: whoever reads a count checks it.
+//! The words that the two sides of a bulk transfer through a ring of bytes share. They lie in memory that the two
+//! processes share, either of which may be hostile: the side that reads a count checks it.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
 

@@ -3,7 +3,8 @@
 //! Two ways, chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
 //! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
 //!   overlap. Any memory, any size.
-//! - *copy*: by the receiver, from process to process (process_vm_readv(2)). Contiguous memory, where the kernel allows it.
+//! - *copy*: by the receiver, from process to process (process_vm_readv(2)). Contiguous memory, where the kernel
+//!   allows it.
 //!
 //! Where the two cores share a cache a ring takes half the time of a copy; where they do not it may take twice as long. Both sides time what they
 //! do, and the sender chooses ([`crate::byte_times`]).

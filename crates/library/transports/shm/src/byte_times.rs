@@ -1,4 +1,5 @@
-//! What a byte takes on the ways by which long messages go: through a ring, or copied by the receiver from process to process.
+//! What a byte takes on the ways by which long messages go: through a ring, or copied by the receiver from process to
+//! process.
 //!
 //! Through a ring a byte is copied twice, otherwise once, but by the kernel, which has to find the other process's pages first. Which is faster
 //! depends on the kernel, on the processor and on whether the two cores share a cache. No machine tells that for certain, least of all a

@@ -193,7 +193,8 @@ impl Segment {
         Mapping::new(self.descriptor(), 0, bytes)
     }
 
-    /// Lengthens the segment by `bytes` of zeros and maps them. There is memory for the first `filled`; see [`fill`](Self::fill). The offset too.
+    /// Lengthens the segment by `bytes` of zeros and maps them: the offset too. There is memory for the first `filled`;
+    /// see [`fill`](Self::fill).
     pub fn carve(&self, bytes: usize, filled: usize) -> io::Result<(u64, Mapping)> {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();

@@ -22,8 +22,8 @@ use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use filling::Filling;
 
-/// Whether a message to `neighbour`, of that number in its class, goes through a ring, else from process to process. Its mark says
-/// from then on whether it is timed.
+/// Whether a message to `neighbour`, of that number in its class, goes through a ring, else from process to process.
+/// Its mark says from then on whether it is timed.
 fn goes_through_ring(
     links: &Links,
     common: &mut Common,

@@ -1,6 +1,7 @@
 //! Which side moves the bytes of a message: both together, or each those that it receives.
 //!
-//! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: one side fills a ring while the other drains it.
+//! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: one side fills a
+//!   ring while the other drains it.
 //! - *Apart*, where both sides send at the same time: no core is left to share the work with. Each side does all of one direction and
 //!   then of the other, in large pieces. To tell an exchange from answers an offer carries its number and that of the last offer that its sender has
 //!   taken up: the receiver learns whether it was made in answer to the own last one, or while that was still under way. The next offers go

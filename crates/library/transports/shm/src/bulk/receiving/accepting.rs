@@ -104,7 +104,8 @@ impl Receiving {
         Ok(())
     }
 
-    /// Answers a call: copies from an address of the sender's, if there is one and the kernel does, else asks for a ring.
+    /// Answers a call: copies from an address of the sender's, if there is one and the kernel does, else asks for a
+    /// ring.
     fn answer(
         &mut self,
         links: &mut Links,
@@ -142,8 +143,8 @@ fn can_copy(links: &Links, incoming: &Incoming) -> bool {
     target.layout.is_none() && target.bytes > 0 && links.copies_allowed(&incoming.neighbour)
 }
 
-/// Copies from an address of the sender's what one call of the kernel copies, and whether that is all. None, and nothing has happened that matters, if the
-/// kernel does not.
+/// Copies from an address of the sender's what one call of the kernel copies, and whether that is all. None, and nothing
+/// has happened that matters, if the kernel does not.
 fn begin_copying(
     links: &mut Links,
     incoming: &Incoming,
