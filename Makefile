@@ -40,7 +40,7 @@ help: ## this list
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh
 
-check: ## every test, lint and gate (about 20 minutes on 2 cores)
+check: ## every test, lint and gate (about 16 minutes on 2 cores)
 	@scripts/check.sh
 
 fresh: ## make demo and make check in a new Debian root with gcc, make and Rust and nothing else (as root; half an hour)
