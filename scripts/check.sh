@@ -67,14 +67,15 @@ step "header is what its table generates" "a moment" "cargo xtask header, and co
 step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
 step "unit and integration tests" "about 8 min" "$fix; again: make test" unit
 step_must "building the library, release" "begun at the start" "$fix" early_end library
+# They have folders of their own to build in.
+early models loom
+early fuzzers check_fuzz
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
 step "the tree as an archive" "a moment" "$fix; other packages: make wheel deb recipes" packages
-# Nothing from here on asks cargo for what these have locked.
+# Nothing from here on asks cargo for what this has locked.
 early lints lint
-early models loom
-early fuzzers check_fuzz
 step "peers for interoperation" "begun at the start" "is the network there? scripts/peers.sh build/peers" early_end peers
 step "header against the standard's data" "a moment" "$fix; again: make header-check" \
     scripts/header_check.sh build/venv "$peers/mpich/include/mpi_abi.h"
@@ -89,8 +90,8 @@ step "conformance over RDMA, 2 ranks" "half a minute" "$fix; all of it: make rdm
 step "virtual hosts" "begun beside robustness" "$fix; all of it: make hosts" early_end hosts
 step "counted costs" "begun beside robustness" "$fix; a cost that grew on purpose: tests/costs/run.py --record" early_end costs
 step "lints" "begun beside the examples" "$fix; again: make lint" early_end lints
-step "loom models" "begun beside the examples" "$fix; again: make loom" early_end models
-step "fuzz targets compile" "begun beside the examples" "$fix; fuzzing: make fuzz DURATION=60" early_end fuzzers
+step "loom models" "begun after the library" "$fix; again: make loom" early_end models
+step "fuzz targets compile" "begun after the library" "$fix; fuzzing: make fuzz DURATION=60" early_end fuzzers
 
 echo
 printf '%s' "$steps_table"
