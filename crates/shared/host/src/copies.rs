@@ -3,13 +3,12 @@
 use std::cell::UnsafeCell;
 use std::time::Instant;
 
-use crate::median::median;
+use crate::median::{median, of_batches};
 use crate::pages::Pages;
 use crate::team;
 
 /// Copied in a batch by each core, at least.
 const BATCH_BYTES: usize = 2 << 20;
-const BATCHES: usize = 5;
 
 /// Each copies memory of its own, in bytes a nanosecond: the middle core's.
 pub fn own(cpus: &[usize], bytes: usize) -> f64 {
@@ -25,7 +24,7 @@ pub fn own(cpus: &[usize], bytes: usize) -> f64 {
             }
             (count * bytes) as f64 / begin.elapsed().as_nanos() as f64
         };
-        median((0..BATCHES).map(rate).collect())
+        of_batches(rate)
     });
     median(rates)
 }
@@ -58,7 +57,7 @@ pub fn same(cpus: &[usize], bytes: usize) -> f64 {
             member.meet();
             us
         };
-        median((0..BATCHES).map(time).collect())
+        of_batches(time)
     });
     median(times[1..].to_vec())
 }

@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use crate::by_cores::{ByCores, counts};
-use crate::median::median;
+use crate::median::{median, of_batches};
 use crate::pages::Pages;
 use crate::team;
 
 /// Lengths, in bytes: from where a message takes more than a packet.
 const COPIED: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, MOST];
 const MOST: usize = 1 << 20;
-const BATCHES: usize = 5;
 
 /// A copy of one length by so many cores at once, in microseconds: the middle core's.
 #[derive(Clone, Debug)]
@@ -45,7 +44,7 @@ fn of_length(cpus: &[usize], sources: &[Source], memory: &[u8]) -> KernelCopies 
                 source.read(memory, copy.bytes_mut());
                 begin.elapsed().as_nanos() as f64 / 1e3
             };
-            median((0..BATCHES).map(time).collect())
+            of_batches(time)
         });
         (count, median(times))
     };

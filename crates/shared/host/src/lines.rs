@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::median::median;
+use crate::median::{median, of_batches};
 use crate::team::{self, await_word};
 
 /// Alone in two lines, which processors fetch together.
@@ -11,10 +11,12 @@ use crate::team::{self, await_word};
 #[derive(Default)]
 struct Word(AtomicUsize);
 
+/// Of a word, in a batch: a tenth of a millisecond and more, beside which the clock costs nothing.
 const ROUND_TRIPS: usize = 1000;
+/// Each is timed by itself; of so many few are disturbed.
 const ROUNDS: usize = 300;
+/// By each core in a batch.
 const ADDITIONS: usize = 200;
-const BATCHES: usize = 5;
 
 /// From the first CPU to each other, half a round trip in nanoseconds.
 pub fn words(cpus: &[usize]) -> Vec<(usize, f64)> {
@@ -39,7 +41,7 @@ fn word(pair: &[usize]) -> f64 {
             }
             begin.elapsed().as_nanos() as f64 / (2 * ROUND_TRIPS) as f64
         };
-        median((0..BATCHES).map(time).collect())
+        of_batches(time)
     });
     times[0]
 }
@@ -79,7 +81,7 @@ pub fn counter(cpus: &[usize]) -> f64 {
             }
             begin.elapsed().as_nanos() as f64 / ADDITIONS as f64
         };
-        median((0..BATCHES).map(time).collect())
+        of_batches(time)
     });
     median(times)
 }

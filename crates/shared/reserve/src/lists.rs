@@ -62,13 +62,13 @@ unsafe impl Zero for u64 {}
 // SAFETY: a number.
 unsafe impl Zero for u128 {}
 
-/// Makes a buffer `count` bytes long. Its first bytes stay as they are; where there is no memory, all of it does.
-pub fn lengthen(buffer: &mut Vec<u8>, count: usize) -> Result<(), NoMemory> {
+/// Makes a buffer `count` bytes, or words, long. Its first ones stay as they are; where there is no memory, all of it does.
+pub fn lengthen<T: Zero + Default>(buffer: &mut Vec<T>, count: usize) -> Result<(), NoMemory> {
     if buffer.capacity() < count {
         let mut longer = with_capacity(count)?;
         longer.extend_from_slice(buffer);
         *buffer = longer;
     }
-    buffer.resize(count, 0);
+    buffer.resize(count, T::default());
     Ok(())
 }

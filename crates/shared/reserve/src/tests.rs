@@ -78,7 +78,7 @@ fn lengths_that_no_memory_has_are_errors() {
     assert_eq!(zeroed::<u128>(usize::MAX), Err(NoMemory));
     assert_eq!(with_capacity::<u64>(usize::MAX / 16), Err(NoMemory));
     assert_eq!(zeroed::<u64>(3), Ok(vec![0; 3]));
-    let mut buffer = vec![1, 2];
+    let mut buffer: Vec<u8> = vec![1, 2];
     assert_eq!(lengthen(&mut buffer, usize::MAX / 4), Err(NoMemory));
     assert_eq!(lengthen(&mut buffer, 4), Ok(()));
     assert_eq!(buffer, [1, 2, 0, 0]);

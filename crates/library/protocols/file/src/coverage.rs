@@ -18,10 +18,7 @@ impl Coverage {
     pub fn clear(&mut self, bytes: usize) -> Result<(), NoMemory> {
         let words = bytes.div_ceil(64);
         self.words.clear();
-        if self.words.capacity() < words {
-            self.words = weft_reserve::with_capacity(words)?;
-        }
-        self.words.resize(words, 0);
+        weft_reserve::lengthen(&mut self.words, words)?;
         self.bytes = bytes;
         Ok(())
     }
