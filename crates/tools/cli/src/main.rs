@@ -39,7 +39,8 @@ enum Command {
     Bench(Box<bench::Options>),
     /// Show what `weft bench --json` has found as a page for a browser
     Report(report::Options),
-    /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs
+    /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs;
+    /// `plan goal`: how long a schedule of messages takes
     Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it
     #[command(subcommand)]

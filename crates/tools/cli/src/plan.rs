@@ -1,6 +1,9 @@
-//! `weft plan`: what scalable endpoints take of an adapter, computed without one; and what a job of any size costs (`job`).
+//! `weft plan`: what scalable endpoints take of an adapter, computed without one; what a job of any size costs
+//! (`job`); and how long schedules of messages take (`goal`).
 
+mod goal;
 pub mod job;
+mod network;
 mod table;
 
 use std::process::ExitCode;
@@ -60,6 +63,8 @@ pub struct Options {
 enum Other {
     /// Show what a job of a given size costs a rank and mpiexec, by filling their tables
     Job(job::Options),
+    /// Simulate the schedule of messages in a GOAL file by LogGOPS
+    Goal(Box<goal::Options>),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -71,8 +76,10 @@ enum Driver {
 }
 
 pub fn run(options: &Options) -> ExitCode {
-    if let Some(Other::Job(options)) = &options.other {
-        return job::run(options);
+    match &options.other {
+        Some(Other::Job(options)) => return job::run(options),
+        Some(Other::Goal(options)) => return goal::run(options),
+        None => {}
     }
     match answer(options) {
         Ok((text, fits)) => {
