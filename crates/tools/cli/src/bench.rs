@@ -16,7 +16,7 @@ mod options;
 mod patterns;
 mod plan;
 pub mod plot;
-mod progress;
+pub mod progress;
 pub mod record;
 pub mod rounds;
 mod scratch;

@@ -40,7 +40,7 @@ enum Command {
     /// Show what `weft bench --json` has found as a page for a browser
     Report(report::Options),
     /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs;
-    /// `plan goal`: how long a schedule of messages takes
+    /// `plan collective`: how long collectives take between many hosts; `plan goal`: how long a schedule does
     Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it
     #[command(subcommand)]

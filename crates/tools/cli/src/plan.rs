@@ -1,6 +1,7 @@
 //! `weft plan`: what scalable endpoints take of an adapter, computed without one; what a job of any size costs
-//! (`job`); and how long schedules of messages take (`goal`).
+//! (`job`); how long collectives take between many hosts (`collective`), and schedules of messages (`goal`).
 
+mod collective;
 mod goal;
 pub mod job;
 mod network;
@@ -63,6 +64,8 @@ pub struct Options {
 enum Other {
     /// Show what a job of a given size costs a rank and mpiexec, by filling their tables
     Job(job::Options),
+    /// Show how long a collective takes between many hosts, simulated, beside the field's algorithms
+    Collective(Box<collective::Options>),
     /// Simulate the schedule of messages in a GOAL file by LogGOPS
     Goal(Box<goal::Options>),
 }
@@ -78,6 +81,7 @@ enum Driver {
 pub fn run(options: &Options) -> ExitCode {
     match &options.other {
         Some(Other::Job(options)) => return job::run(options),
+        Some(Other::Collective(options)) => return collective::run(options),
         Some(Other::Goal(options)) => return goal::run(options),
         None => {}
     }

@@ -50,8 +50,14 @@ impl Network {
         eager_bytes: 65535,
     };
 
-    fn overhead(&self, bytes: u64) -> f64 {
+    /// What a message takes of the processor on either side.
+    pub fn processor_ns(&self, bytes: u64) -> f64 {
         self.overhead_ns + behind_first(bytes) * self.overhead_byte_ns
+    }
+
+    /// How long an adapter is busy with a message.
+    pub fn adapter_ns(&self, bytes: u64) -> f64 {
+        self.gap_ns + self.transfer(bytes)
     }
 
     fn transfer(&self, bytes: u64) -> f64 {
@@ -267,11 +273,11 @@ impl<'a> Simulation<'a> {
         let (taken, then) = match doing {
             Operation::Calc { ns } => (ns as f64, What::Over(operation)),
             Operation::Send { to, bytes, .. } => {
-                let overhead = self.network(rank, to).overhead(bytes);
+                let overhead = self.network(rank, to).processor_ns(bytes);
                 (overhead, What::Handed(operation))
             }
             Operation::Receive { from, bytes, .. } => {
-                let overhead = self.network(rank, from).overhead(bytes);
+                let overhead = self.network(rank, from).processor_ns(bytes);
                 (overhead, What::Over(operation))
             }
         };
@@ -309,7 +315,7 @@ impl<'a> Simulation<'a> {
         let network = self.network(rank, to);
         let way = self.way(rank, to);
         let leaves = ns.max(way.out_ns);
-        way.out_ns = leaves + network.gap_ns + network.transfer(bytes);
+        way.out_ns = leaves + network.adapter_ns(bytes);
         let (to, from) = self.route(rank, to);
         let first = What::FirstByte { from, operation };
         self.events.push(leaves + network.latency_ns, to, first);

@@ -65,6 +65,14 @@ impl Hosts {
         })
     }
 
+    /// The same map as another rank sees it.
+    pub fn seen_by(self, rank: usize) -> Hosts {
+        Hosts {
+            own: self.host_of(rank),
+            ..self
+        }
+    }
+
     /// How many hosts there are: at least two.
     pub fn count(&self) -> usize {
         self.starts.len() - 1
@@ -229,6 +237,8 @@ mod tests {
                 let hosts = Hosts::new(rank, names.iter().copied()).unwrap();
                 assert_eq!(hosts.count(), plain.len());
                 assert_eq!(hosts.own(), hosts.host_of(rank));
+                let first = Hosts::new(0, names.iter().copied()).unwrap();
+                assert_eq!(first.seen_by(rank).own(), hosts.own());
                 for (host, ranks) in plain.iter().enumerate() {
                     assert_eq!(hosts.ranks_on(host), ranks.len());
                     for (position, &rank) in ranks.iter().enumerate() {
