@@ -41,13 +41,13 @@ fn what_is_written_takes_as_long_as_was_planned() {
 
 #[test]
 fn a_table_has_a_line_for_each_length_and_says_what_is_not_exact() {
-    let plan = ["collective", "allgather", "--hosts", "2048", "--ppn", "2"];
-    let output = weft(&[&plan[..], &["--bytes", "8,1M"]].concat());
+    let plan = ["collective", "allgather", "--hosts", "512", "--ppn", "2"];
+    let output = weft(&[&plan[..], &["--bytes", "8,4M"]].concat());
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "allgather on 2048 hosts, 2 ranks on each; simulated (LogGOPS)"
+        "allgather on 512 hosts, 2 ranks on each; simulated (LogGOPS)"
     );
     let of_8: Vec<&str> = lines[2].split_whitespace().collect();
     assert_eq!(of_8[..2], ["8", "hierarchical"]);
@@ -55,7 +55,7 @@ fn a_table_has_a_line_for_each_length_and_says_what_is_not_exact() {
     assert!(text.contains("*: by what one host does"), "{text}");
     assert_eq!(
         lines.last().unwrap(),
-        &"1M: a rank would hold 4.0 GiB, which is not planned"
+        &"4M: a rank would hold 4.0 GiB, which is not planned"
     );
 }
 
