@@ -9,6 +9,8 @@ from lib.cases import require
 
 LINE = re.compile(r"weft: trace \d+\.\d{6} rank=(\d+) lane=(?:\d+|-) (->|<-|--) (\d+) (.+)")
 COUNTED = re.compile(r"^rank=(\d) eager=(\d+) rendezvous=(\d+)$", re.M)
+# Why a long message goes its way within a host.
+WHY = re.compile(r" way=(ring|copy) ring-ns=\d+ copy-ns=\d+ near=(true|false) copies=true contiguous=true earlier=\d+ lacking=\d+ shares-cores=(true|false)$")
 # Longer than a ring, so that no transfer is done before it is taken.
 LONG = 1 << 21
 
@@ -44,6 +46,9 @@ def lines(text):
         require(match, f"a line of another form: {line}")
         rank, way, peer, words = match.groups()
         words = re.sub(r"(sender|receiver)=(0x[0-9a-f]+)", number, re.sub(r" context=\d+", "", words))
+        if words.startswith("bulk-open "):
+            require(WHY.search(words), f"no reason: {words}")
+            words = WHY.sub("", words)
         parts.append((int(rank), way, int(peer), words))
     return parts
 

@@ -149,6 +149,11 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         }
     }
 
+    fn way_of_last(&self, peer: Peer) -> Option<String> {
+        let is_near = self.near.reaches(peer);
+        is_near.then(|| self.near.way_of_last(peer))?
+    }
+
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
         match self.away_to(peer) {
             Some(away) => away.bulk_cancel(peer, cookie),

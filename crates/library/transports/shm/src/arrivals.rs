@@ -14,9 +14,7 @@ use weft_transport::{Header, Peer, Sink};
 use crate::base::GIVEN_UP;
 use crate::bulk::Bulk;
 use crate::connecting::Need;
-use crate::layout::{
-    CONTROL, EAGER_BYTES, EXCHANGED_BYTES, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS,
-};
+use crate::layout::{CONTROL, EAGER_BYTES, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -310,16 +308,16 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let (payload, longest) = match arrival.elsewhere {
+        let payload = match arrival.elsewhere {
             // SAFETY: the consumer advances only below.
-            None => (unsafe { arrival.payload() }, EAGER_BYTES),
+            None => unsafe { arrival.payload() },
             Some(elsewhere) => {
                 self.long = true;
-                (self.exchanged(elsewhere, links)?, EXCHANGED_BYTES)
+                self.exchanged(elsewhere, links)?
             }
         };
         match arrival.kind {
-            PACKET if payload.len() > longest => {
+            PACKET if payload.len() > EAGER_BYTES => {
                 return Err(Malformed("it sent a longer packet than there is"));
             }
             PACKET => sink.packet(self.peer, Header(arrival.header), payload),

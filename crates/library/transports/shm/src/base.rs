@@ -6,7 +6,7 @@
 //! [`GIVEN_UP`]. The peer writes it: the place after it has made the ring (Release, read by Acquire), and [`GIVEN_UP`] when
 //! that lane of its has ended the owner: it neither reads nor writes anything of the owner's for the lane any more.
 //!
-//! Behind the lanes' parts stands a word for each rank of the host, by its position, in which the owner says how far that rank's core is (`distance`).
+//! Behind the lanes' parts stands a word for each rank of the host, by its position, in which the owner says how far that rank's core is (`pair`).
 //!
 //! Everything here may be written by a hostile peer: bits may name nobody, table entries point anywhere.
 
@@ -14,9 +14,8 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use weft_sync::Pipe;
-use weft_sync::atomic::{AtomicU64, Ordering};
+use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::byte_times::Words;
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
 
 use crate::card::Card;
@@ -82,13 +81,13 @@ impl Shape {
             + (8 * self.ranks as usize).next_multiple_of(64)
     }
 
-    /// Where the words of [`Base::byte_times`] begin.
-    fn byte_times_at(self) -> usize {
+    /// Where the words of [`Base::distance`] begin.
+    fn distances_at(self) -> usize {
         size_of::<Front>() + self.lanes as usize * self.lane_bytes()
     }
 
     pub fn base_bytes(self) -> usize {
-        (self.byte_times_at() + size_of::<Words>() * self.ranks as usize).next_multiple_of(PAGE)
+        (self.distances_at() + size_of::<AtomicU32>() * self.ranks as usize).next_multiple_of(PAGE)
     }
 }
 
@@ -190,12 +189,12 @@ impl Base {
         self.word(lane, table + 8 * position as usize)
     }
 
-    /// How long the owner needs for a byte of long messages to or from the rank at `position`. The owner writes it, that rank reads it.
-    pub fn byte_times(&self, position: u32) -> &Words {
+    /// How far the owner's core is from that of the rank at `position` (`pair`). The owner writes it, that rank reads it.
+    pub fn distance(&self, position: u32) -> &AtomicU32 {
         assert!(position < self.shape.ranks);
-        let at = self.shape.byte_times_at() + size_of::<Words>() * position as usize;
-        // SAFETY: by the assertion the words lie in the mapping; they are 8-aligned, as all parts are, and atomics.
-        unsafe { &*self.mapping.base().add(at).cast::<Words>() }
+        let at = self.shape.distances_at() + size_of::<AtomicU32>() * position as usize;
+        // SAFETY: by the assertion the word lies in the mapping; it is 4-aligned, as all parts are 8-aligned, and atomic.
+        unsafe { &*self.mapping.base().add(at).cast::<AtomicU32>() }
     }
 
     /// Whether the ring from the peer at `position` was given up.

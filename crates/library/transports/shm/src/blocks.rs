@@ -16,11 +16,6 @@
 //! packets from [`GROWN_FROM`] bytes on of which several are under way both ways at once: their owner takes memory for one more when a
 //! packet has come in a block since it did so last.
 //!
-//! Packets longer than eager ones, up to [`EXCHANGED_BYTES`], are for *exchanges*, in which both sides send at the same time: neither has time to
-//! drain while the other fills, and a packet takes less than a bulk transfer. When a bulk transfer turns out to be part of an exchange, its sender
-//! takes memory for a whole block, for [`EXCHANGED_BLOCKS`] of its own at most. An exchange goes on while one whole block is held and an own one
-//! is away.
-//!
 //! A lane takes no more than [`LANE_BYTES`].
 
 use std::io;
@@ -29,20 +24,11 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Elsewhere, Malformed};
 
-use crate::layout::{
-    ANSWERED_BYTES, BLOCK_BYTES, BLOCKS, EAGER_BLOCK_BYTES, EAGER_BYTES, EXCHANGED_BYTES,
-    RING_BYTES, SHORT_BLOCK_BYTES,
-};
+use crate::layout::{BLOCK_BYTES, BLOCKS, RING_BYTES, SHORT_BLOCK_BYTES};
 use crate::segment::Mapping;
 
 /// Memory that a lane takes for blocks: for 64 eager packets, say.
-pub const LANE_BYTES: u64 = 64 * EAGER_BLOCK_BYTES as u64;
-
-/// An exchange is taken to go on for so many packets after it was last seen to.
-const EXCHANGES: u8 = 8;
-
-/// The own blocks that get their whole length.
-const EXCHANGED_BLOCKS: u32 = 4;
+pub const LANE_BYTES: u64 = 64 * BLOCK_BYTES as u64;
 
 /// Packets for which memory is taken for more blocks than the first: what shorter ones gain is not worth it.
 pub const GROWN_FROM: usize = 1 << 10;
@@ -53,12 +39,9 @@ pub struct Blocks {
     /// Where they are: the own link, the other side's.
     links: [Option<Arc<Mapping>>; 2],
     held: u32,
-    /// For the first page of which there is memory, for an eager packet in which, and for all of which.
+    /// For the first page of which there is memory, and for all of which.
     short: u32,
-    eager: u32,
     whole: u32,
-    /// So many packets more than an eager one are part of an exchange, though no own block is away.
-    exchanges: u8,
     /// A packet has come in a block since memory was taken for one.
     came: bool,
 }
@@ -100,31 +83,21 @@ impl Blocks {
     /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
     #[inline]
     pub fn lend(&mut self, bytes: usize) -> Option<LentBlock> {
-        let fit = if bytes <= SHORT_BLOCK_BYTES {
-            self.short
-        } else if bytes <= EAGER_BLOCK_BYTES {
-            self.eager
-        } else {
-            self.whole
+        let fit = match bytes {
+            ..=SHORT_BLOCK_BYTES => self.short,
+            _ => self.whole,
         };
         // The other's first: what it has sent last is warm.
         let index = (self.held & fit).checked_ilog2()? as usize;
         debug_assert!(bytes <= BLOCK_BYTES);
         let link = self.links[index / BLOCKS].as_ref()?;
-        let is_away = self.is_own_away();
         self.held &= !(1 << index);
-        if bytes > EAGER_BLOCK_BYTES {
-            self.exchanges = match is_away {
-                true => EXCHANGES,
-                false => self.exchanges.saturating_sub(1),
-            };
-        }
         let name = NonZeroU8::new(1 + index as u8)?;
         let base = link.base().wrapping_add(offset_of(index));
         Some(LentBlock { name, base })
     }
 
-    /// Takes memory for an eager packet in one more block that is held, for one of `bytes` bytes, if that is worth it: the own link's by
+    /// Takes memory for all of one more block that is held, for one of `bytes` bytes, if that is worth it: the own link's by
     /// `own`. The bytes taken.
     pub fn lengthen(
         &mut self,
@@ -132,68 +105,30 @@ impl Blocks {
         own: impl FnOnce(&Mapping, Growth) -> io::Result<()>,
     ) -> Option<usize> {
         let index = self.to_lengthen(bytes)?;
-        let taken = self.take_memory(index, EAGER_BLOCK_BYTES, own)?;
+        let taken = self.take_memory(index, own)?;
         self.came = false;
         Some(taken)
     }
 
-    /// The longest packet that can be sent now.
-    #[inline]
-    pub fn longest_packet(&self) -> usize {
-        if self.whole & self.held == 0 {
-            return EAGER_BYTES;
-        }
-        match self.is_own_away() || self.exchanges > 0 {
-            true => EXCHANGED_BYTES,
-            false => ANSWERED_BYTES,
-        }
-    }
-
-    /// Whether the other side holds an own block that has its whole length.
-    fn is_own_away(&self) -> bool {
-        OWN & self.whole & !self.held != 0
-    }
-
-    /// A message that would fit in a whole block goes as a bulk transfer, and is part of an exchange: further ones may go in blocks. Takes memory for all
-    /// of one more own block, if none is held that has it. The bytes taken.
-    pub fn begin_exchange(
-        &mut self,
-        own: impl FnOnce(&Mapping, Growth) -> io::Result<()>,
-    ) -> Option<usize> {
-        let mut taken = 0;
-        if self.whole & self.held == 0 {
-            let lacking = self.held & OWN & !self.whole;
-            let are_enough = (self.whole & OWN).count_ones() >= EXCHANGED_BLOCKS;
-            if lacking == 0 || are_enough {
-                return None;
-            }
-            taken = self.take_memory(lacking.trailing_zeros() as usize, BLOCK_BYTES, own)?;
-        }
-        self.exchanges = EXCHANGES;
-        Some(taken)
-    }
-
-    /// Takes the memory of a block up to `end` that is not there yet. The bytes taken.
+    /// Takes the memory of a block that is not there yet. The bytes taken.
     fn take_memory(
         &mut self,
         index: usize,
-        end: usize,
         own: impl FnOnce(&Mapping, Growth) -> io::Result<()>,
     ) -> Option<usize> {
         let block = 1 << index;
-        let there = match block {
-            _ if self.eager & block != 0 => EAGER_BLOCK_BYTES,
-            _ if self.short & block != 0 => SHORT_BLOCK_BYTES,
-            _ => 0,
+        let there = match self.short & block {
+            0 => 0,
+            _ => SHORT_BLOCK_BYTES,
         };
-        let (at, bytes) = (offset_of(index) + there, end - there);
+        let (at, bytes) = (offset_of(index) + there, BLOCK_BYTES - there);
         let link = self.links[index / BLOCKS].as_ref()?;
         if index < BLOCKS {
             own(link, Growth { at, bytes }).ok()?;
         } else {
             link.fill(at, bytes).ok()?;
         }
-        self.has_memory(block, end);
+        self.has_memory(block, BLOCK_BYTES);
         Some(bytes)
     }
 
@@ -201,15 +136,12 @@ impl Blocks {
     fn has_memory(&mut self, block: u32, bytes: usize) {
         self.short |= block;
         if bytes > SHORT_BLOCK_BYTES {
-            self.eager |= block;
-        }
-        if bytes > EAGER_BLOCK_BYTES {
             self.whole |= block;
         }
     }
 
     fn to_lengthen(&self, bytes: usize) -> Option<usize> {
-        let lacking = self.held & !self.eager;
+        let lacking = self.held & !self.whole;
         let firsts = lacking & (FIRST_OWN | FIRST_THEIRS);
         let found = if bytes > SHORT_BLOCK_BYTES && firsts != 0 {
             firsts
@@ -242,7 +174,7 @@ impl Blocks {
         self.held |= block;
         // Only the first blocks may have a page alone.
         let least = match block & (FIRST_OWN | FIRST_THEIRS) {
-            0 => EAGER_BLOCK_BYTES,
+            0 => BLOCK_BYTES,
             _ => SHORT_BLOCK_BYTES,
         };
         self.has_memory(block, bytes.max(least));
@@ -297,11 +229,11 @@ mod tests {
         assert!(a.lend(long).is_none(), "no memory");
         assert_eq!(
             a.lengthen(long, |_, _| Ok(())),
-            Some(EAGER_BLOCK_BYTES - SHORT_BLOCK_BYTES)
+            Some(BLOCK_BYTES - SHORT_BLOCK_BYTES)
         );
         let place = a.lend(long).unwrap();
         assert!(b.take(packet(place.name, long), &there).is_ok());
-        let places = [b.lend(EAGER_BLOCK_BYTES), b.lend(9), b.lend(9)];
+        let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
         let names = places.map(|place| place.map(|place| place.name));
         assert_eq!(names, [Some(RECEIVERS), Some(SENDERS), None]);
     }
@@ -316,22 +248,16 @@ mod tests {
         b.take(packet(ask.name, 100), &there).unwrap();
         a.take(packet(answer.name, 100), &back).unwrap();
         let none = |_: &Mapping, _| -> io::Result<()> { panic!("the own block is not here") };
-        let place = match a.lengthen(EAGER_BLOCK_BYTES, none) {
-            Some(_) => a.lend(EAGER_BLOCK_BYTES),
+        let place = match a.lengthen(BLOCK_BYTES, none) {
+            Some(_) => a.lend(BLOCK_BYTES),
             // The kernel cannot.
-            None => return assert!(a.lend(EAGER_BLOCK_BYTES).is_none()),
+            None => return assert!(a.lend(BLOCK_BYTES).is_none()),
         };
-        assert!(
-            a.lengthen(EAGER_BLOCK_BYTES, none).is_none(),
-            "none is here"
-        );
+        assert!(a.lengthen(BLOCK_BYTES, none).is_none(), "none is here");
         let place = place.unwrap();
+        assert!(b.take(packet(place.name, BLOCK_BYTES), &there).is_ok());
         assert!(
-            b.take(packet(place.name, EAGER_BLOCK_BYTES), &there)
-                .is_ok()
-        );
-        assert!(
-            b.lend(EAGER_BLOCK_BYTES).is_some(),
+            b.lend(BLOCK_BYTES).is_some(),
             "as long as the other made it"
         );
     }
@@ -351,23 +277,14 @@ mod tests {
             let me = random.below(2) as usize;
             let one_way = round < 200;
             if random.below(2) == 0 && !(one_way && me == 1) {
-                let lengths = [
-                    8,
-                    GROWN_FROM,
-                    SHORT_BLOCK_BYTES + 1,
-                    EAGER_BLOCK_BYTES,
-                    BLOCK_BYTES,
-                ];
-                let bytes = lengths[random.below(if one_way { 4 } else { 5 }) as usize];
+                let lengths = [8, GROWN_FROM, SHORT_BLOCK_BYTES + 1, BLOCK_BYTES];
+                let bytes = lengths[random.below(4) as usize];
                 let lent = sides[me].lend(bytes).or_else(|| {
                     let own = |_: &Mapping, growth: Growth| {
                         assert!(filled.insert((me, growth.at)), "twice");
                         Ok(())
                     };
-                    let taken = match bytes > EAGER_BLOCK_BYTES {
-                        true => sides[me].begin_exchange(own),
-                        false => sides[me].lengthen(bytes, own),
-                    };
+                    let taken = sides[me].lengthen(bytes, own);
                     taken.and_then(|_| sides[me].lend(bytes))
                 });
                 if let Some(LentBlock { name, base }) = lent {
@@ -384,55 +301,6 @@ mod tests {
             assert!(!one_way || filled.len() <= 1, "one way");
         }
         assert!(sent > 5000 && filled.len() > BLOCKS, "{sent} in {filled:?}");
-    }
-
-    /// Both send a whole block's length at the same time, in either order.
-    #[test]
-    fn an_exchange_goes_on_in_blocks_until_it_is_none() {
-        let links = [link(), link()];
-        let mut sides = [Blocks::default(), Blocks::default()];
-        let longest = |sides: &[Blocks; 2]| [0, 1].map(|side| sides[side].longest_packet());
-        let mut taken = [0; 2];
-        for me in 0..2 {
-            sides[me].add_own(links[me].clone());
-            assert_eq!(sides[me].longest_packet(), EAGER_BYTES, "no memory yet");
-            taken[me] = sides[me].begin_exchange(|_, _| Ok(())).unwrap();
-        }
-        assert_eq!(taken, [BLOCK_BYTES - SHORT_BLOCK_BYTES; 2]);
-        let go = |sides: &mut [Blocks; 2], from: usize| {
-            let lent = sides[from].lend(EXCHANGED_BYTES).unwrap();
-            packet(lent.name, EXCHANGED_BYTES)
-        };
-        for round in 0..20 {
-            assert_eq!(longest(&sides), [EXCHANGED_BYTES; 2], "{round}");
-            let crossing = [go(&mut sides, 0), go(&mut sides, 1)];
-            for to in [0, 1] {
-                let link = &links[1 - to];
-                sides[to].take(crossing[1 - to], link).unwrap();
-            }
-        }
-        let mut answers = 0;
-        while sides[answers % 2].longest_packet() == EXCHANGED_BYTES {
-            let from = answers % 2;
-            let sent = go(&mut sides, from);
-            sides[1 - from].take(sent, &links[from]).unwrap();
-            answers += 1;
-            assert!(answers < 100, "answers are no exchange");
-        }
-        assert_eq!(sides[answers % 2].longest_packet(), ANSWERED_BYTES);
-    }
-
-    /// One side alone sends: it has soon no block that is long enough, and takes memory for few.
-    #[test]
-    fn blocks_for_exchanges_are_few() {
-        let (there, mut a) = (link(), Blocks::default());
-        a.add_own(there);
-        let begun = (0..2 * BLOCKS).filter(|_| {
-            let taken = a.begin_exchange(|_, _| Ok(()));
-            taken.is_some() && a.lend(EXCHANGED_BYTES).is_some()
-        });
-        assert_eq!(begun.count(), EXCHANGED_BLOCKS as usize);
-        assert_eq!(a.longest_packet(), EAGER_BYTES);
     }
 
     #[test]

@@ -6,11 +6,10 @@
 //! - *copy*: by the receiver, from process to process (process_vm_readv(2)). Contiguous memory, where the kernel
 //!   allows it.
 //!
-//! Where the two cores share a cache a ring takes half the time of a copy; where they do not it may take twice as long. Both sides time what they
-//! do, and the sender chooses ([`crate::byte_times`]).
+//! Which costs less is computed from a few facts ([`choice`]).
 //!
-//! A sender that computes does not fill its ring. So the receiver of a message longer than a ring is told where the source lies, and copies from there while
-//! nobody comes ([`receiving`]).
+//! A sender that computes does not fill its ring. So the receiver of a message longer than a ring is told where the source
+//! lies, and copies the rest from there if nobody comes ([`receiving`]).
 //!
 //! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
 //! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
@@ -26,6 +25,7 @@
 
 mod borrowed;
 mod byte_ring;
+mod choice;
 mod common;
 mod control;
 mod receiving;
@@ -53,6 +53,7 @@ use weft_transport::{BulkDescriptor, Cookie, Peer, Refused, Sink};
 use crate::links::Links;
 use crate::peers::lost;
 use crate::segment::Mapping;
+use choice::Choice;
 use common::{Common, Missing};
 use control::Control;
 use receiving::{BulkReceive, Receiving};
@@ -96,6 +97,11 @@ impl Bulk {
         Ok(self
             .sending
             .send(links, &mut self.common, neighbour, source, cookie))
+    }
+
+    /// How the last message goes that was sent; none of no bytes.
+    pub fn last_choice(&self) -> Option<Choice> {
+        self.sending.choice
     }
 
     pub fn cancel(&mut self, peer: Peer, cookie: Cookie) {

@@ -42,20 +42,6 @@ pub struct ShmEndpoint {
 }
 
 impl ShmEndpoint {
-    #[cfg(test)]
-    pub(crate) fn knows(
-        &self,
-        peer: Peer,
-        timed: crate::byte_times::Timed,
-        class: crate::byte_times::Class,
-    ) -> bool {
-        let neighbour = self.links.neighbour(peer);
-        neighbour.is_some_and(|neighbour| {
-            let [own, _] = self.links.byte_times(&neighbour);
-            crate::byte_times::is_known(own, timed, class)
-        })
-    }
-
     pub(crate) fn new(shared: Arc<Shared>, lane: u32) -> ShmEndpoint {
         assert!(
             lane < shared.shape.lanes,
@@ -176,8 +162,8 @@ impl NearEndpoint for ShmEndpoint {
 impl Endpoint for ShmEndpoint {
     const EAGER_TO_ALL: usize = EAGER_BYTES;
 
-    fn eager_limit(&self, peer: Peer) -> usize {
-        self.links.longest_packet(peer)
+    fn eager_limit(&self, _peer: Peer) -> usize {
+        EAGER_BYTES
     }
 
     #[inline]
@@ -257,6 +243,10 @@ impl Endpoint for ShmEndpoint {
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused> {
         self.bulk.send(&mut self.links, peer, source, cookie)
+    }
+
+    fn way_of_last(&self, _peer: Peer) -> Option<String> {
+        self.bulk.last_choice().map(|choice| choice.to_string())
     }
 
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {

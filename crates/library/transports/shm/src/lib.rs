@@ -8,7 +8,7 @@
 //! never talked to costs a word in a table, and memory is charged to the sender.
 //!
 //! Packets go through rings of cells (`weft_sync::cells`). Large messages go through larger rings of bytes, or
-//! are copied from process to process (CMA) by both sides at once where the kernel allows it: see `bulk`.
+//! are copied by their receivers (CMA) where the kernel allows it: see `bulk`.
 //!
 //! # Waiting and sleeping
 //! A receiver looks at the few rings that were active lately (*hot*) each turn; senders on all others (*cold*) notify it: they
@@ -34,7 +34,6 @@ mod available;
 mod base;
 mod blocks;
 mod bulk;
-mod byte_times;
 mod card;
 mod cma;
 mod connecting;
@@ -47,6 +46,7 @@ mod host;
 mod layout;
 mod links;
 mod one_sided;
+pub mod pair;
 mod peers;
 mod pipe;
 mod process;
@@ -54,7 +54,6 @@ mod quarantine;
 mod segment;
 mod shared;
 mod sharing;
-mod streaming;
 mod table;
 mod view;
 
@@ -63,7 +62,6 @@ mod world;
 
 pub use base::SERVICES;
 pub use bulk::RING_BYTES;
-pub use byte_times::is_near;
 pub use cma::Stretch;
 pub use counters::Counters;
 pub use endpoint::ShmEndpoint;

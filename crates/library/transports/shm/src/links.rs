@@ -8,18 +8,17 @@ mod room;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use weft_sync::cells::{INLINE_BYTES, Pushed};
 use weft_transport::{Lost, Peer, Refused};
 
 use self::outbound::Outbound;
 use crate::blocks::Blocks;
-use crate::byte_times::{self, Class, Timed, Words};
 use crate::connecting::Need;
 use crate::counters::Counters;
 use crate::endings::Ending;
-use crate::layout::{EAGER_BYTES, EXCHANGED_BYTES};
+use crate::layout::EAGER_BYTES;
+use crate::pair::{self, Pair};
 use crate::peers::{Neighbour, lost};
 use crate::quarantine::Quarantine;
 use crate::shared::Shared;
@@ -109,7 +108,7 @@ impl Links {
             return Err(Refused::Throttled);
         }
         if bytes > INLINE_BYTES {
-            assert!(bytes <= EXCHANGED_BYTES, "a packet of {bytes} bytes");
+            assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
             let pushed =
                 link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill);
             return match pushed {
@@ -171,23 +170,6 @@ impl Links {
         }
     }
 
-    /// The longest packet that can be sent to `peer` now.
-    pub fn longest_packet(&self, peer: Peer) -> usize {
-        match self.open.get(peer) {
-            Some(link) => link.exchange.longest_packet(),
-            None => EAGER_BYTES,
-        }
-    }
-
-    /// A message of so many bytes to `peer` goes as a bulk transfer, and is part of an exchange.
-    pub fn begin_exchange(&mut self, peer: Peer, bytes: usize) {
-        if bytes <= EXCHANGED_BYTES
-            && let Some(link) = self.open.get_mut(peer)
-        {
-            link.begin_exchange(&self.shared, &mut self.counters);
-        }
-    }
-
     /// The blocks that go to and fro with `peer`.
     pub fn exchange(&mut self, peer: Peer) -> &mut Blocks {
         match self.open.get_mut(peer) {
@@ -228,23 +210,14 @@ impl Links {
         }
     }
 
-    /// What a byte of long messages takes, by this process's words of `neighbour` and by `neighbour`'s of this one.
-    pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a Words; 2] {
-        let own = self.shared.base.byte_times(neighbour.position);
-        [own, neighbour.base.byte_times(self.shared.position)]
-    }
-
-    /// Notes in this process's words of `neighbour` that so many bytes of a message of that class took so long.
-    pub fn note_time(
-        &self,
-        neighbour: &Neighbour,
-        timed: Timed,
-        class: Class,
-        bytes: usize,
-        time: Duration,
-    ) {
-        let words = self.shared.base.byte_times(neighbour.position);
-        byte_times::note(words, timed, class, bytes, time);
+    /// What this process and `neighbour` are to each other.
+    pub fn pair(&self, neighbour: &Neighbour) -> Pair {
+        let own = self.shared.base.distance(neighbour.position);
+        let theirs = neighbour.base.distance(self.shared.position);
+        Pair {
+            is_near: pair::is_near([own, theirs]),
+            copies: self.copies_allowed(neighbour),
+        }
     }
 
     /// Whether memory may be copied from and to a peer's.

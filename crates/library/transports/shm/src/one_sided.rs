@@ -12,6 +12,7 @@ use weft_transport::{Lost, Peer};
 use crate::base::Base;
 use crate::cma::{Stretch, Way};
 use crate::fabric::Shm;
+use crate::pair;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
 use crate::shared::Shared;
@@ -54,7 +55,7 @@ impl Drop for Exposed {
 #[derive(Clone)]
 pub struct Process {
     neighbour: Arc<Neighbour>,
-    deny_copies: bool,
+    shared: Arc<Shared>,
 }
 
 impl Process {
@@ -106,7 +107,22 @@ impl Process {
 
     /// Whether the kernel copies between its memory and this process's.
     pub fn copies_allowed(&self) -> bool {
-        !self.deny_copies && self.neighbour.copies_allowed
+        !self.shared.options.deny_copies && self.neighbour.copies_allowed
+    }
+
+    /// Whether it and this process are near each other, as was found when they linked or is found now by what it has
+    /// [shown](pair::show) here.
+    ///
+    /// # Safety
+    /// As for [`pair::find`].
+    pub unsafe fn is_near(&self, shown: *const u8) -> bool {
+        let own = self.shared.base.distance(self.neighbour.position);
+        let theirs = self.neighbour.base.distance(self.shared.position);
+        if !pair::is_known([own, theirs]) {
+            // SAFETY: by this function's contract.
+            unsafe { pair::find(shown, own) };
+        }
+        pair::is_near([own, theirs])
     }
 
     /// Copies `bytes` from an address in the process, any address: if nothing is there it is an error.
@@ -181,7 +197,7 @@ impl Shm {
         };
         Ok(Process {
             neighbour,
-            deny_copies: shared.options.deny_copies,
+            shared: shared.clone(),
         })
     }
 }

@@ -10,7 +10,8 @@ use crate::base::{Base, Shape};
 use crate::card::Card;
 use crate::connecting::{Answer, Connecting, Made, Need, Want};
 use crate::endings::{Ending, Endings};
-use crate::layout::{LINK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{LINK_BYTES, SHORT_LINK_BYTES, SHOWN_AT};
+use crate::pair;
 use crate::peers::{Neighbour, Peers, lost};
 use crate::segment::Segment;
 
@@ -90,10 +91,13 @@ impl Shared {
         Ok(match want.need {
             Need::Base => Made::Base(neighbour),
             Need::Link => self.make_link(neighbour)?,
-            Need::Ring { offset } => Made::Ring {
-                mapping: neighbour.map_for_connection(offset, LINK_BYTES)?,
-                neighbour,
-            },
+            Need::Ring { offset } => {
+                let mapping = neighbour.map_for_connection(offset, LINK_BYTES)?;
+                let word = self.base.distance(neighbour.position);
+                // SAFETY: what is shown lies in the link, which is mapped.
+                unsafe { pair::find(mapping.base().add(SHOWN_AT), word) };
+                Made::Ring { mapping, neighbour }
+            }
             Need::Piece { offset, bytes } => Made::Piece {
                 offset,
                 mapping: neighbour.map_for_connection(offset, bytes)?,
@@ -108,6 +112,8 @@ impl Shared {
             let why = format!("no memory for a connection to it: {error}");
             lost(neighbour.rank, &why)
         })?;
+        // SAFETY: it lies in the link, of which nobody else knows yet.
+        unsafe { pair::show(mapping.base().add(SHOWN_AT)) };
         Ok(Made::Link {
             neighbour,
             offset,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 pub use weft_contract::{Cards, Random, memory, offer_bytes, offer_from};
 use weft_transport::{Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
-use crate::byte_times::{Class, Timed};
 use crate::endpoint::ShmEndpoint;
 use crate::fabric::Shm;
 use crate::shared::Options;
@@ -79,11 +78,6 @@ impl Process {
         }
         peers.iter().for_each(|&peer| self.fabric.connect(peer));
         self.poll() | moved
-    }
-
-    /// Whether this process has found what something takes with `peer`.
-    pub fn knows(&self, peer: Peer, timed: Timed, class: Class) -> bool {
-        self.endpoint.knows(peer, timed, class)
     }
 
     /// Does something that may need a link to `peer`, which is made then.

@@ -136,6 +136,12 @@ pub trait Endpoint: Send {
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused>;
 
+    /// Which way the last [`bulk_send`](Self::bulk_send), which was to `peer`, goes and why: words for its line of a trace.
+    /// None where there is but one way.
+    fn way_of_last(&self, _peer: Peer) -> Option<String> {
+        None
+    }
+
     /// Ends a transfer that the receiver has certainly not taken up and will not.
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie);
 

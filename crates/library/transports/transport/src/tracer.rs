@@ -282,9 +282,11 @@ impl<E: Endpoint> Endpoint for TracerEndpoint<E> {
         if begun.is_ok() {
             let begun = (peer, "bulk-sent sender");
             self.seen.transfers.insert(cookie, begun);
+            let why = self.inner.way_of_last(peer);
+            let why = why.map_or_else(String::new, |why| format!(" {why}"));
             self.seen.line(
                 now,
-                format_args!("-> {peer} bulk-open sender={cookie:#x} bytes={bytes}"),
+                format_args!("-> {peer} bulk-open sender={cookie:#x} bytes={bytes}{why}"),
             );
         }
         self.seen.asked(peer, begun)

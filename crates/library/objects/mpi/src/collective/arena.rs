@@ -133,7 +133,7 @@ fn agreed(sharers: &Sharers<'_>) -> Option<Box<SharedArena>> {
         let limits = ShortLimits::new(members.len(), oversubscribed(), sharing);
         shared.short = Some(limits);
     }
-    shared.nearness.find();
+    shared.nearness.find(&shared.processes);
     counts.live.fetch_add(1, Ordering::Relaxed);
     counts.made.fetch_add(1, Ordering::Relaxed);
     Some(shared)

@@ -76,13 +76,6 @@ impl BorrowedRings {
         Some(ring)
     }
 
-    /// Gives the ring of `peer` back, if one is borrowed: the next message does not fit into it, and `peer` may need it.
-    pub fn give_back(&mut self, peer: Peer) {
-        if let Some(partner) = self.partners.get_mut(&peer) {
-            partner.give_back();
-        }
-    }
-
     /// Whether a ring of `peer` is worth borrowing.
     pub fn would_borrow(&self, peer: Peer) -> bool {
         let partner = self.partners.get(&peer);

@@ -1,9 +1,7 @@
 //! Rings that receivers borrow to answer in.
 
 use super::byte_ring::{RING_BYTES, RING_MAPPED};
-use super::control::Descriptor;
 use super::tests::{RING_ONLY, accept, finish, offer};
-use crate::byte_times::Pattern;
 use crate::world::{Process, Random, memory, pair};
 use weft_transport::{BulkDescriptor, Endpoint, Header};
 
@@ -81,24 +79,6 @@ fn a_cancelled_answer_keeps_its_ring() {
     }
     transfer(&mut b, &mut a, BYTES, BYTES);
     assert_eq!(b.endpoint.counters().borrowed_transfers, 3);
-}
-
-/// A ring that the receiver keeps and a message under way do not make the next message one of a window.
-#[test]
-fn what_is_borrowed_is_not_under_way() {
-    let (mut a, mut b) = keeper();
-    transfer(&mut b, &mut a, BYTES, BYTES);
-    transfer(&mut a, &mut b, BYTES, BYTES);
-    let mut source = vec![1; BYTES];
-    let mut patterns = (0..3).map(|cookie| {
-        let offer = a.endpoint.bulk_send(1, memory(&mut source), cookie);
-        let (_, mark) = Descriptor::parse(offer.unwrap()).unwrap();
-        mark.class.pattern
-    });
-    assert_eq!(patterns.next(), Some(Pattern::Answered));
-    assert_eq!(patterns.next(), Some(Pattern::Answered));
-    assert_eq!(patterns.next(), Some(Pattern::Window));
-    assert_eq!(b.endpoint.counters().borrowed_transfers, 1);
 }
 
 #[test]

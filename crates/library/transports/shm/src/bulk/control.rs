@@ -5,7 +5,6 @@ use weft_transport::BulkDescriptor;
 
 use super::byte_ring::{RING_BYTES, RingPosition};
 use super::traffic::Mark;
-use crate::byte_times::Class;
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
@@ -14,13 +13,9 @@ const COPIED: u64 = 3;
 /// In an offer's kind: all is in the ring.
 const FILLED: u64 = 1 << 6;
 
-/// Of an offer's first word, for its kind; above stands its mark: two numbers, the class, whether it is timed.
+/// Of an offer's first word, for its kind; above stands its mark, two numbers.
 const KIND_BITS: u32 = 8;
-const CLASS_BITS: u32 = 5;
-const CLASS_SHIFT: u32 = KIND_BITS + 2 * Mark::BITS;
-const TIMED: u64 = 1 << (CLASS_SHIFT + CLASS_BITS);
-const _: () = assert!(CLASS_SHIFT + CLASS_BITS + 1 == u64::BITS);
-const _: () = assert!(Class::COUNT <= 1 << CLASS_BITS);
+const _: () = assert!(KIND_BITS + 2 * Mark::BITS <= u64::BITS);
 
 /// Bytes of a control message's payload; it fits in a cell.
 const PAYLOAD_BYTES: usize = 32;
@@ -126,8 +121,8 @@ pub enum BesideRing {
     Nothing,
     /// Borrow the ring when that is done: so many bytes from its place on have memory, or the whole ring if it is as many.
     Borrow(u32),
-    /// Copy from this address of the source while the sender does not come to fill the ring: the transfer is longer than that.
-    Pull(u64),
+    /// Copy from this address of the source if the sender does not come to fill the ring: the transfer is longer than that.
+    Copy(u64),
 }
 
 /// The meaning of a [`BulkDescriptor`]'s words here.
@@ -170,7 +165,7 @@ impl Descriptor {
                 match beside {
                     BesideRing::Nothing => [1, offset, begin, 0],
                     BesideRing::Borrow(room) => [5, offset, begin | u64::from(room) << 32, 0],
-                    BesideRing::Pull(address) => [6, offset, begin, address],
+                    BesideRing::Copy(address) => [6, offset, begin, address],
                 }
             }
             Descriptor::Back { place, .. } => {
@@ -189,19 +184,14 @@ impl Descriptor {
         words[0] |= if self.is_filled() { FILLED } else { 0 };
         words[0] |= u64::from(mark.number) << KIND_BITS;
         words[0] |= u64::from(mark.last_received) << (KIND_BITS + Mark::BITS);
-        words[0] |= (mark.class.index() as u64) << CLASS_SHIFT;
-        words[0] |= if mark.is_timed { TIMED } else { 0 };
         BulkDescriptor(words)
     }
 
     pub fn parse(BulkDescriptor(mut words): BulkDescriptor) -> Option<(Descriptor, Mark)> {
         let number = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
-        let class = (words[0] >> CLASS_SHIFT) as usize & ((1 << CLASS_BITS) - 1);
         let mark = Mark {
             number: number(KIND_BITS),
             last_received: number(KIND_BITS + Mark::BITS),
-            class: Class::of_index(class)?,
-            is_timed: words[0] & TIMED != 0,
         };
         words[0] &= (1 << KIND_BITS) - 1;
         let is_filled = words[0] & FILLED != 0;
@@ -220,7 +210,7 @@ impl Descriptor {
             }),
             [6, offset, begin, address] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
-                beside: BesideRing::Pull(address),
+                beside: BesideRing::Copy(address),
                 is_filled: false,
             }),
             [4, offset, begin, _] => Some(Descriptor::Back {
@@ -289,13 +279,13 @@ mod tests {
             },
             Descriptor::Ring {
                 place: PLACE,
-                beside: BesideRing::Pull(77),
-                is_filled: false,
+                beside: BesideRing::Borrow(70_000),
+                is_filled: true,
             },
             Descriptor::Ring {
                 place: PLACE,
-                beside: BesideRing::Borrow(70_000),
-                is_filled: true,
+                beside: BesideRing::Copy(77),
+                is_filled: false,
             },
             Descriptor::Back {
                 place: PLACE,
@@ -319,14 +309,10 @@ mod tests {
                 Mark {
                     number: 1,
                     last_received: Mark::MASK,
-                    is_timed: true,
-                    ..Mark::default()
                 },
                 Mark {
                     number: Mark::MASK,
                     last_received: 2,
-                    class: Class::of_index(Class::COUNT - 1).unwrap(),
-                    is_timed: false,
                 },
             ] {
                 assert_eq!(Descriptor::parse(offered.emit(mark)), Some((offered, mark)));

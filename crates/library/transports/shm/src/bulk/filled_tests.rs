@@ -3,9 +3,8 @@
 use super::byte_ring::RING_BYTES;
 use super::control::Descriptor;
 use super::tests::{RING_ONLY, accept, finish, offer};
-use crate::layout::{EAGER_BYTES, EXCHANGED_BYTES};
 use crate::world::{Process, Random, memory, offer_from, pair};
-use weft_transport::{BulkDescriptor, Endpoint, Header, Peer};
+use weft_transport::{BulkDescriptor, Endpoint};
 
 /// Both send each other `bytes` at the same time. Whether each one's message was in the ring when it was offered.
 fn exchange(a: &mut Process, b: &mut Process, bytes: usize) -> [bool; 2] {
@@ -47,43 +46,6 @@ fn what_both_send_at_once_is_in_the_ring_before_it_is_offered() {
     for round in 0..100 {
         let bytes = 17_000 + 601 * round;
         exchange(&mut a, &mut b, bytes);
-    }
-}
-
-/// Once an exchange is seen its messages may be packets, which go in blocks; and no more once it is none.
-#[test]
-fn what_both_send_at_once_goes_in_blocks_from_then_on() {
-    let (mut a, mut b) = pair(RING_ONLY);
-    for _ in 0..2 {
-        assert_eq!(a.endpoint.eager_limit(1), EAGER_BYTES);
-        exchange(&mut a, &mut b, EXCHANGED_BYTES - 64);
-    }
-    let payloads = [3, 4].map(|seed| Random(seed).bytes(EXCHANGED_BYTES));
-    let send = |from: &mut Process, to: Peer, payload: &[u8]| {
-        assert_eq!(from.endpoint.eager_limit(to), EXCHANGED_BYTES);
-        from.endpoint.send(to, Header([1, 0]), payload, true)
-    };
-    let take = |at: &mut Process, payload: &[u8]| {
-        at.poll();
-        assert!(at.log.packets.pop_front().unwrap().2 == payload);
-    };
-    for _ in 0..20 {
-        send(&mut a, 1, &payloads[0]).unwrap();
-        send(&mut b, 0, &payloads[1]).unwrap();
-        take(&mut a, &payloads[1]);
-        take(&mut b, &payloads[0]);
-    }
-    let mut answers = 0;
-    while a.endpoint.eager_limit(1) == EXCHANGED_BYTES {
-        send(&mut a, 1, &payloads[0]).unwrap();
-        take(&mut b, &payloads[0]);
-        if b.endpoint.eager_limit(0) < EXCHANGED_BYTES {
-            break;
-        }
-        send(&mut b, 0, &payloads[1]).unwrap();
-        take(&mut a, &payloads[1]);
-        answers += 1;
-        assert!(answers < 100, "answers are no exchange");
     }
 }
 

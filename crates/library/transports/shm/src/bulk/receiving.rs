@@ -6,7 +6,6 @@ mod taking;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Cookie, Lost, Peer};
@@ -15,7 +14,6 @@ use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::{Control, TransferId};
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{Class, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use copying::Copying;
@@ -37,8 +35,6 @@ struct Incoming {
     /// The offer's bytes, of which the first `target.bytes` are wanted.
     offered: u64,
     cookie: Cookie,
-    /// When it was taken up, where that is timed as a whole.
-    begun: Option<(Instant, Class)>,
     state: State,
 }
 
@@ -46,7 +42,11 @@ enum State {
     /// The sender was asked for a ring.
     NeedsRing,
     Taking(Taking),
-    Copying(Copying),
+    /// The sender is told of its transfer when all is copied.
+    Copying {
+        copying: Copying,
+        transfer: TransferId,
+    },
 }
 
 /// A lane's transfers from peers.
@@ -65,25 +65,16 @@ impl Transfer for Incoming {
 }
 
 impl Incoming {
-    /// Beside so many others. With more than one of them it stands in a window, and how long it takes as a whole tells nothing.
-    fn step(&mut self, links: &mut Links, budget: usize, others: usize) -> Step {
-        if others > 1 {
-            self.begun = None;
-        }
+    fn step(&mut self, links: &mut Links, budget: usize) -> Step {
         let step = match &mut self.state {
             State::NeedsRing => Step::Idle,
             State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
-            State::Copying(copying) => copying.step(&self.target, &self.neighbour, links),
+            State::Copying { copying, .. } => copying.step(&self.target, &self.neighbour, links),
         };
         if let Step::Finished = step
             && let Err(lost) = self.check_sender(links)
         {
             return Step::Lost(lost);
-        }
-        if let Step::Finished = step
-            && let Some((begun, class)) = self.begun
-        {
-            self.note_whole(begun.elapsed(), class, links);
         }
         step
     }
@@ -97,34 +88,13 @@ impl Incoming {
         }
     }
 
-    /// Notes how long all of it took.
-    #[cold]
-    fn note_whole(&self, time: Duration, class: Class, links: &Links) {
-        match &self.state {
-            State::NeedsRing => {}
-            State::Taking(_) => {
-                self.note(Timed::WholeRing, self.target.bytes, time, class, links);
-            }
-            State::Copying(_) => {
-                self.note(Timed::WholeCopy, self.target.bytes, time, class, links);
-            }
-        }
-    }
-
-    fn note(&self, timed: Timed, bytes: usize, time: Duration, class: Class, links: &Links) {
-        let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
-        if is_usual {
-            links.note_time(&self.neighbour, timed, class, bytes, time);
-        }
-    }
-
     /// Gives back, or borrows, what the transfer has used; tells a sender that waits for it.
     fn end(self, common: &mut Common) {
         let peer = self.peer();
         match self.state {
             State::NeedsRing => {}
             State::Taking(taking) => taking.end(peer, common),
-            State::Copying(Copying { transfer, .. }) => {
+            State::Copying { transfer, .. } => {
                 common.post(peer, Control::Copied { transfer });
             }
         }
@@ -174,8 +144,6 @@ impl Receiving {
         };
         let offered = incoming.offered;
         let taking = through(common, peer, place, offered, After::Back)?;
-        // The ring may be new.
-        incoming.begun = None;
         incoming.state = State::Taking(taking);
         self.transfers.activate(id);
         Ok(())
@@ -196,13 +164,11 @@ impl Receiving {
 
     /// Moves up to about `budget` bytes.
     pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
-        let others = self.transfers.count().saturating_sub(1);
-        let moved = self.transfers.go_on(
-            links,
-            budget,
-            |incoming, links, budget| incoming.step(links, budget, others),
-            |incoming| incoming.end(common),
-        );
+        let moved = self
+            .transfers
+            .go_on(links, budget, Incoming::step, |incoming| {
+                incoming.end(common)
+            });
         while let Some((peer, id)) = self.transfers.refused.pop() {
             self.ask_for_ring(common, peer, id);
         }
@@ -213,7 +179,7 @@ impl Receiving {
     #[cold]
     fn ask_for_ring(&mut self, common: &mut Common, peer: Peer, id: TransferId) {
         if let Some(incoming) = self.transfers.named(peer, id)
-            && let State::Copying(Copying { transfer, .. }) = incoming.state
+            && let State::Copying { transfer, .. } = incoming.state
         {
             incoming.state = State::NeedsRing;
             let receiver = id;
@@ -228,7 +194,7 @@ impl Receiving {
             ready |= match &incoming.state {
                 State::NeedsRing => false,
                 State::Taking(taking) => taking.wait(),
-                State::Copying(_) => true,
+                State::Copying { .. } => true,
             };
         }
         ready
@@ -237,7 +203,7 @@ impl Receiving {
     pub fn end_wait(&mut self) {
         for incoming in self.transfers.active() {
             match &incoming.state {
-                State::NeedsRing | State::Copying(_) => {}
+                State::NeedsRing | State::Copying { .. } => {}
                 State::Taking(taking) => taking.end_wait(),
             }
         }
@@ -253,7 +219,7 @@ impl Receiving {
         let mut from = self.transfers.active().filter(|one| one.peer() == peer);
         from.any(|incoming| match &incoming.state {
             State::Taking(taking) => taking.has_data(),
-            State::NeedsRing | State::Copying(_) => false,
+            State::NeedsRing | State::Copying { .. } => false,
         })
     }
 
@@ -273,7 +239,8 @@ impl Receiving {
                         "{consumed} of {bytes} bytes from rank {rank} have come"
                     )
                 }
-                State::Copying(Copying { copied, .. }) => {
+                State::Copying { copying, .. } => {
+                    let copied = copying.copied;
                     writeln!(out, "{copied} of {bytes} bytes from rank {rank} are copied")
                 }
             }?;

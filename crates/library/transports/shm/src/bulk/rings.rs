@@ -1,13 +1,12 @@
 //! An endpoint's rings of bytes, made on demand and used again.
 //!
 //! To have a page of memory takes more than 1 us: as long as to send the page fifty times. So a ring has at first
-//! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way ([`crate::byte_times`]).
+//! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way (`choice`).
 
 use std::io;
 use std::sync::Arc;
 
 use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RING_MAPPED, RingPosition};
-use crate::byte_times::Pattern;
 use crate::links::Links;
 use crate::peers::lost;
 use crate::segment::PAGE;
@@ -23,24 +22,13 @@ pub const IDLE_CALLS: u32 = 5;
 /// A ring's memory grows by so many bytes.
 const GROWN_BYTES: usize = 64 << 10;
 
-/// Transfers that are not answered after which a ring has memory for all of its bytes. What fits into the receiver's cache is still there when it is written again, which can
-/// take twice as long in all as what had to go from there. Answers go back through what was just read.
-const GROWS_AFTER: u32 = 32;
-/// Only so many rings of an endpoint do that, those that are used first: together they are longer than such a cache.
-const GROWING: usize = 2;
-
-/// A single message of so many bytes and all rings of a window of such as are half as long stay in a core's own cache.
+/// Messages of so many bytes stay in a core's own cache: an eighth of the 1 MiB that one of an EPYC (Zen 4) has.
 const TAKEN_OVER_BYTES: u64 = 128 << 10;
 
-/// Whether the receiver of a message that nothing comes back for takes the ring's lines over. Then they are best written again at once, while both cores' own
-/// caches hold them; what would not stay there goes through all of the ring instead.
-pub fn is_taken_over(pattern: Pattern, bytes: u64) -> bool {
-    let longest = match pattern {
-        Pattern::Answered => return false,
-        Pattern::OneWay => TAKEN_OVER_BYTES,
-        Pattern::Window => TAKEN_OVER_BYTES / 2,
-    };
-    bytes <= longest && lines::are_better_taken_over()
+/// Whether the receiver of so many bytes takes the ring's lines over. Then they are best written again at once, while both
+/// cores' own caches hold them.
+pub fn is_taken_over(bytes: u64) -> bool {
+    bytes <= TAKEN_OVER_BYTES && lines::are_better_taken_over()
 }
 
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
@@ -51,10 +39,6 @@ struct Ring {
     holder: Option<Holder>,
     /// Bytes of its data that have memory. With none its words have none either.
     filled: usize,
-    /// Of those, bytes that have been written to.
-    touched: usize,
-    /// Transfers from here that were not answered.
-    one_way: u32,
 }
 
 /// The transfer that has a ring.
@@ -86,8 +70,8 @@ pub struct Rings {
 pub enum RingUse {
     /// May take all but the last.
     Offer,
-    /// The same; the receiver, which may copy a part past the ring, does not borrow it: the sender may still be filling it then.
-    Pulled,
+    /// The same; the receiver, which may copy the rest past the ring, does not borrow it: the sender may still be filling it then.
+    Copied,
     /// For a call whose receiver is ready.
     Answered,
 }
@@ -98,7 +82,6 @@ pub struct Wanted {
     pub peer: Peer,
     pub cookie: Cookie,
     pub bytes: u64,
-    pub pattern: Pattern,
 }
 
 /// A ring that a transfer has been given.
@@ -109,8 +92,6 @@ pub struct TakenRing {
     pub place: RingPosition,
     /// There are enough rings: the receiver may borrow this one, of which so many bytes from there on have memory.
     pub spare: Option<u32>,
-    /// Its memory was made now.
-    pub fresh: bool,
 }
 
 impl Rings {
@@ -121,10 +102,20 @@ impl Rings {
         }
     }
 
-    /// Own transfers through rings whose receivers have not taken everything. A ring that one keeps to answer in is none.
-    pub fn under_way(&self) -> usize {
-        let rings = self.rings.iter().flatten();
-        rings.filter(|ring| ring.is_under_way()).count()
+    /// Bytes of memory that the next transfer, of `bytes`, lacks; nothing if it would have to wait for a ring.
+    pub fn lacking(&self, bytes: u64) -> u64 {
+        let limit = COUNT - 1;
+        let mut free = self
+            .rings
+            .iter()
+            .take(limit)
+            .flatten()
+            .filter(|ring| ring.is_free());
+        match free.next() {
+            Some(ring) => ring.lacking(bytes) as u64,
+            None if self.rings.len() < limit => wanted_bytes(bytes) as u64,
+            None => 0,
+        }
     }
 
     /// A free ring; none if all are in use, an error if there is no memory.
@@ -134,10 +125,9 @@ impl Rings {
             peer,
             cookie,
             bytes,
-            pattern,
         } = wanted;
         let limit = match purpose {
-            RingUse::Offer | RingUse::Pulled => COUNT - 1,
+            RingUse::Offer | RingUse::Copied => COUNT - 1,
             RingUse::Answered => COUNT,
         };
         self.lose_liars(links);
@@ -155,11 +145,8 @@ impl Rings {
         };
         self.idle_calls = 0;
         let ring = self.ring(index);
-        let stays = is_taken_over(pattern, bytes);
-        ring.one_way += u32::from(pattern != Pattern::Answered && !stays && index < GROWING);
         ring.prepare(bytes, links)?;
-        let fresh = ring.touch(bytes);
-        let is_spare = index < COUNT / 2 && purpose != RingUse::Pulled;
+        let is_spare = index < COUNT / 2 && purpose != RingUse::Copied;
         // A receiver that borrows a whole ring writes anywhere in it.
         let room = match ring.filled {
             RING_BYTES => RING_BYTES as u32,
@@ -175,7 +162,7 @@ impl Rings {
             filled: false,
         });
         let place = ring.place;
-        if !stays {
+        if !is_taken_over(bytes) {
             ring.place = place.after(bytes);
         }
         Ok(Some(TakenRing {
@@ -183,7 +170,6 @@ impl Rings {
             ring: ring.ring.clone(),
             place,
             spare,
-            fresh,
         }))
     }
 
@@ -201,8 +187,6 @@ impl Rings {
             place: RingPosition { offset, begin: 0 },
             holder: None,
             filled: 0,
-            touched: 0,
-            one_way: 0,
         });
         Ok(index)
     }
@@ -233,7 +217,7 @@ impl Rings {
             if segment.empty(ring.place.offset, RING_MAPPED).is_ok() {
                 links.counters.bulk_bytes -= ring.memory_bytes();
                 ring.holder = None;
-                (ring.filled, ring.touched, ring.one_way) = (0, 0, 0);
+                ring.filled = 0;
             }
         }
     }
@@ -307,6 +291,13 @@ impl Rings {
     }
 }
 
+/// Bytes of data that a ring ought to have memory for: of two transfers of `bytes` behind each other the second leaves the
+/// first's lines to the receiver.
+fn wanted_bytes(bytes: u64) -> usize {
+    let wanted = bytes.saturating_mul(2).min(RING_BYTES as u64) as usize;
+    wanted.next_multiple_of(GROWN_BYTES)
+}
+
 impl Ring {
     /// Has memory for the next transfer, of `bytes`, and says where that begins.
     fn prepare(&mut self, bytes: u64, links: &mut Links) -> io::Result<()> {
@@ -314,15 +305,11 @@ impl Ring {
         if self.filled < RING_BYTES && end > self.filled as u64 {
             self.place.begin = 0;
         }
-        // Of two transfers behind each other the second leaves the first's lines to the receiver.
-        let wanted = match self.one_way {
-            0..GROWS_AFTER => bytes.saturating_mul(2).min(RING_BYTES as u64) as usize,
-            GROWS_AFTER.. => RING_BYTES,
-        };
-        let wanted = wanted.next_multiple_of(GROWN_BYTES);
-        if wanted <= self.filled {
+        let lacking = self.lacking(bytes);
+        if lacking == 0 {
             return Ok(());
         }
+        let wanted = self.filled + lacking;
         // Its words are in a page before the data.
         let from = match self.filled {
             0 => 0,
@@ -337,13 +324,9 @@ impl Ring {
         Ok(())
     }
 
-    /// The next transfer, of `bytes`, writes to its part. Whether it is the first to do so anywhere in it.
-    fn touch(&mut self, bytes: u64) -> bool {
-        let end = u64::from(self.place.begin) + bytes;
-        let end = end.min(RING_BYTES as u64) as usize;
-        let is_first = end > self.touched;
-        self.touched = self.touched.max(end);
-        is_first
+    /// Bytes of data for which it has no memory and ought to have for transfers of `bytes`.
+    fn lacking(&self, bytes: u64) -> usize {
+        wanted_bytes(bytes).saturating_sub(self.filled)
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -360,16 +343,6 @@ impl Ring {
             Some(Holder::To { bytes, filled, .. }) => {
                 let taken = |consumed| consumed == bytes || consumed == GIVEN_UP;
                 filled && taken(self.ring.consumed())
-            }
-        }
-    }
-
-    fn is_under_way(&self) -> bool {
-        match self.holder {
-            None | Some(Holder::From { .. }) => false,
-            Some(Holder::To { bytes, filled, .. }) => {
-                let all = [bytes, GIVEN_UP, BORROWED];
-                !filled || !all.contains(&self.ring.consumed())
             }
         }
     }

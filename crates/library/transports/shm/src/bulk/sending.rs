@@ -12,47 +12,38 @@ use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use super::borrowed::BorrowedRing;
 use super::byte_ring::RING_BYTES;
+use super::choice::{self, Choice, Facts, Way};
 use super::common::Common;
 use super::control::{BesideRing, Control, Descriptor, TransferId};
 use super::rings::{RingUse, Wanted};
-use super::traffic::{Mark, Work};
+use super::traffic::Work;
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{self, Chosen, Class, Cores, Length};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use filling::Filling;
 
-/// Whether a message to `neighbour`, of that number in its class, goes through a ring, else from process to process.
-/// Its mark says from then on whether it is timed.
-fn goes_through_ring(
+/// How a message to `neighbour` goes, before which there were so many.
+fn choose(
     links: &Links,
-    common: &mut Common,
+    common: &Common,
     neighbour: &Neighbour,
-    (mark, number): (&mut Mark, u32),
-    (work, can_copy): (Work, bool),
-) -> bool {
-    let chosen = match can_copy {
-        true => choose(links, neighbour, (mark.class, number), work),
-        false => Chosen::expected(true),
+    source: &Memory,
+    earlier: u32,
+) -> Choice {
+    let bytes = source.bytes as u64;
+    let facts = Facts {
+        bytes,
+        pair: links.pair(neighbour),
+        is_contiguous: source.layout.is_none(),
+        earlier,
+        lacking: common.rings.lacking(bytes),
+        shares_cores: links.shared.shares_cores.load(Ordering::Relaxed),
     };
-    let traffic = &mut common.traffic;
-    let is_change = traffic.goes(neighbour.rank, mark.class, chosen.is_ring);
-    mark.is_timed = (mark.is_timed || chosen.is_tried) && !is_change;
-    chosen.is_ring
-}
-
-/// How a message to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
-fn choose(links: &Links, neighbour: &Neighbour, message: (Class, u32), work: Work) -> Chosen {
-    let words = links.byte_times(neighbour);
-    if let Some(is_ring) = links.shared.options.prefers_rings {
-        return Chosen::expected(is_ring);
+    match links.shared.options.prefers_rings {
+        Some(true) => Choice::asked(Way::Ring, facts),
+        Some(false) if facts.can_be_copied() => Choice::asked(Way::Copy, facts),
+        _ => choice::choose(facts),
     }
-    let cores = match work {
-        _ if links.shared.shares_cores.load(Ordering::Relaxed) => Cores::Shared,
-        Work::Apart => Cores::Apart,
-        Work::Together => Cores::Together,
-    };
-    byte_times::choose(words, message, cores)
 }
 
 /// A transfer from here.
@@ -61,9 +52,6 @@ struct Outgoing {
     source: Memory,
     cookie: Cookie,
     work: Work,
-    mark: Mark,
-    /// In its class.
-    number: u32,
     state: State,
 }
 
@@ -83,6 +71,8 @@ pub struct Sending {
     /// Those in state `NeedsRing`, in order.
     need_rings: VecDeque<(Peer, TransferId)>,
     begun: bool,
+    /// How the last one goes.
+    pub choice: Option<Choice>,
 }
 
 impl Transfer for Outgoing {
@@ -117,6 +107,7 @@ impl Sending {
             transfers: Transfers::new(),
             need_rings: VecDeque::new(),
             begun: false,
+            choice: None,
         }
     }
 
@@ -129,48 +120,27 @@ impl Sending {
         cookie: Cookie,
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
-        let length = Length::of(source.bytes);
-        let under_way = common.rings.under_way().max(self.transfers.count());
-        let (mut mark, number, work) = common.traffic.sent(peer, length, under_way);
+        let (mark, earlier, work) = common.traffic.sent(peer);
         if source.bytes == 0 {
+            self.choice = None;
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
         }
-        if work == Work::Apart {
-            links.begin_exchange(peer, source.bytes);
-        }
-        let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
-        let address = can_copy.then_some(source.base as u64);
-        if can_copy && length == Length::BeyondRing {
-            common.borrowed.give_back(peer);
-        }
-        let is_ring = goes_through_ring(
-            links,
-            common,
-            &neighbour,
-            (&mut mark, number),
-            (work, can_copy),
-        );
-        let through = match is_ring {
-            true => begin(
-                links,
-                common,
-                (peer, cookie),
-                &source,
-                address,
-                (&mut mark, work),
-            ),
-            false => None,
+        let choice = choose(links, common, &neighbour, &source, earlier);
+        let (through, address) = match choice.way {
+            Way::Ring => {
+                let how = (work, choice.facts.can_be_copied());
+                (begin(links, common, (peer, cookie), &source, how), None)
+            }
+            Way::Copy => (None, Some(source.base as u64)),
         };
-        let address = address.filter(|_| !is_ring);
+        self.choice = Some(choice);
         let (state, offered) = match through {
             None => (State::Called, None),
             Some((mut filling, offered)) => {
                 links.counters.ring_transfers += 1;
-                let [words, _] = links.byte_times(&neighbour);
-                filling.is_of(mark, number, words);
                 if offered.is_filled() {
-                    filling.fill_at_once(&source, &neighbour, links);
+                    filling.fill_at_once(&source);
                     filling.end(common);
                     self.transfers.finished.push_back((peer, cookie));
                     return offered.emit(mark);
@@ -183,8 +153,6 @@ impl Sending {
             source,
             cookie,
             work,
-            mark,
-            number,
             state,
         });
         let Some(offered) = offered else {
@@ -277,7 +245,6 @@ impl Sending {
                     peer,
                     cookie,
                     bytes,
-                    pattern: outgoing.mark.class.pattern,
                 };
                 let given = match common.rings.take(links, wanted) {
                     Ok(Some(given)) => given,
@@ -293,10 +260,7 @@ impl Sending {
                 let place = given.place;
                 let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
-                let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
-                outgoing.mark.is_timed &= !given.fresh;
-                let [words, _] = links.byte_times(&outgoing.neighbour);
-                filling.is_of(outgoing.mark, outgoing.number, words);
+                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -368,14 +332,14 @@ fn begin(
     common: &mut Common,
     (peer, cookie): (Peer, Cookie),
     source: &Memory,
-    address: Option<u64>,
-    (mark, work): (&mut Mark, Work),
+    (work, can_be_copied): (Work, bool),
 ) -> Option<(Filling, Descriptor)> {
     let chunk = filling::chunk(source.bytes, work);
     // The peer fills its own ring meanwhile: nothing is gained by telling it first.
     let is_filled = work == Work::Apart && source.bytes <= chunk;
-    let pull = address.filter(|_| source.bytes > RING_BYTES);
-    if pull.is_none()
+    let address = can_be_copied.then_some(source.base as u64);
+    let address = address.filter(|_| source.bytes > RING_BYTES);
+    if address.is_none()
         && let Some(BorrowedRing { ring, place, .. }) =
             common.borrowed.send(peer, cookie, source.bytes)
     {
@@ -384,25 +348,23 @@ fn begin(
         return Some((filling, Descriptor::Back { place, is_filled }));
     }
     let wanted = Wanted {
-        purpose: match pull {
-            Some(_) => RingUse::Pulled,
+        purpose: match address {
+            Some(_) => RingUse::Copied,
             None => RingUse::Offer,
         },
         peer,
         cookie,
         bytes: source.bytes as u64,
-        pattern: mark.class.pattern,
     };
     // Without memory for one, the receiver is called, and there may be some when it answers.
     let given = common.rings.take(links, wanted).ok()??;
     let (place, own) = (given.place, Some(given.index));
-    let beside = match (pull, given.spare) {
-        (Some(address), _) => BesideRing::Pull(address),
+    let filling = Filling::new(given.ring, place.begin, own, chunk, address.is_some());
+    let beside = match (address, given.spare) {
+        (Some(address), _) => BesideRing::Copy(address),
         (None, Some(room)) => BesideRing::Borrow(room),
         (None, None) => BesideRing::Nothing,
     };
-    mark.is_timed &= !given.fresh;
-    let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
     Some((
         filling,
         Descriptor::Ring {

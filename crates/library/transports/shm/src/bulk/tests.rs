@@ -1,5 +1,4 @@
 use super::RING_BYTES;
-use crate::byte_times::{Class, Length, Pattern, Timed};
 use crate::endpoint::ShmEndpoint;
 use crate::layout::LINK_BYTES;
 use crate::shared::Options;
@@ -13,8 +12,8 @@ pub const RING_ONLY: Options = Options {
     prefers_rings: None,
     longest_sleep_ms: None,
 };
-/// What takes less time, as far as is known.
-pub const TIMED: Options = Options {
+/// What the library chooses.
+pub const CHOSEN: Options = Options {
     deny_copies: false,
     ..RING_ONLY
 };
@@ -136,36 +135,6 @@ pub fn send_all(a: &mut Process, b: &mut Process, count: u64, bytes: usize) {
         let (sent, received) = (a.log.sent.len() + 1, b.log.received.len() + 1);
         finish(a, b, sent, received);
         assert!(source == target);
-    }
-}
-
-/// Of many at once each takes as long as all of them, which says nothing of a single one.
-#[test]
-fn what_stands_in_a_window_is_not_timed_as_a_whole() {
-    for (count, is_timed) in [(1, true), (8, false)] {
-        let (mut a, mut b) = pair(TIMED);
-        let mut sources = vec![vec![1u8; 2 << 20]; count];
-        let mut targets = vec![vec![0u8; 2 << 20]; count];
-        // The first of a class is not timed.
-        offer(&mut a, memory(&mut sources[0]), 0);
-        accept(&mut b, 2 << 20, memory(&mut targets[0]));
-        finish(&mut a, &mut b, 1, 1);
-        for source in &mut sources {
-            offer(&mut a, memory(source), 0);
-        }
-        while b.log.packets.len() < count {
-            b.poll();
-        }
-        for target in &mut targets {
-            accept(&mut b, 2 << 20, memory(target));
-        }
-        finish(&mut a, &mut b, 1 + count, 1 + count);
-        assert!(sources == targets);
-        let single = Class {
-            length: Length::BeyondRing,
-            pattern: Pattern::Answered,
-        };
-        assert_eq!(b.knows(0, Timed::WholeCopy, single), is_timed);
     }
 }
 
@@ -424,7 +393,9 @@ fn a_copy_that_the_kernel_refuses_becomes_a_transfer_through_a_ring() {
         offer(&mut a, memory(source), 1);
         protect(libc::PROT_NONE);
         accept(&mut b, BYTES, memory(&mut target));
-        turns(&mut b, 8);
+        for _ in 0..8 {
+            b.poll();
+        }
         assert_eq!(b.endpoint.counters().copies, (readable > 0) as u64);
         protect(libc::PROT_READ);
         finish(&mut a, &mut b, 1, 1);

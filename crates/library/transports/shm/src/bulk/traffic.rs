@@ -2,37 +2,21 @@
 //!
 //! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: one side fills a
 //!   ring while the other drains it.
-//! - *Apart*, where both sides send at the same time: no core is left to share the work with. Each side does all of one direction and
-//!   then of the other, in large pieces. To tell an exchange from answers an offer carries its number and that of the last offer that its sender has
-//!   taken up: the receiver learns whether it was made in answer to the own last one, or while that was still under way. The next offers go
-//!   by what was seen last.
+//! - *Apart*, where both sides send at the same time: no core is left to share the work with. Each side does all of one
+//!   direction and then of the other, in large pieces. To tell an exchange from answers an offer carries its number and
+//!   that of the last offer that its sender has taken up: the receiver learns whether it was made in answer to the own
+//!   last one, or while that was still under way. The next offers go by what was seen last.
 
 use std::collections::BTreeMap;
 use weft_transport::Peer;
 
-use crate::byte_times::{Class, Length, Pattern, Timing};
-
-/// What an offer says of the traffic between its two sides. Numbers have [`BITS`](Mark::BITS) bits, and only a choice of the
-/// faster way depends on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an offer says of the traffic between its two sides. Numbers have [`BITS`](Mark::BITS) bits, and only how a ring
+/// is filled depends on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     pub number: u32,
     /// The number of the last offer of the other's that was taken up.
     pub last_received: u32,
-    pub class: Class,
-    /// Both sides time what they do.
-    pub is_timed: bool,
-}
-
-impl Default for Mark {
-    fn default() -> Mark {
-        Mark {
-            number: 0,
-            last_received: 0,
-            class: Class::FIRST,
-            is_timed: false,
-        }
-    }
 }
 
 impl Mark {
@@ -40,27 +24,15 @@ impl Mark {
     pub const MASK: u32 = (1 << Mark::BITS) - 1;
 }
 
-/// So many offers without one of the other side's are no exchange, whatever was seen last.
+/// So many offers without one of the other side's are no exchange, whatever was seen last. A window of IMB's and OSU's
+/// benchmarks has 64.
 const ROW: u32 = 128;
-
-/// With so many others under way a message is one of a window; and with so many before it since the last one of the other side's, nothing comes back.
-const WINDOW_FROM: usize = 2;
-const ONE_WAY_FROM: u32 = 3;
 
 /// How two sides work at a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Together,
     Apart,
-}
-
-impl Work {
-    fn of(is_apart: bool) -> Work {
-        match is_apart {
-            true => Work::Apart,
-            false => Work::Together,
-        }
-    }
 }
 
 /// What is known of one peer.
@@ -70,18 +42,8 @@ struct Partner {
     both_ways: bool,
     /// Offers of this process since one of the peer's was taken up.
     in_a_row: u32,
-    /// Offers of this process, by class.
-    offers: [u32; Class::COUNT],
-    timing: Timing,
-    /// Whether the last one of each class went through a ring, if there was one.
-    was_ring: [Option<bool>; Class::COUNT],
-}
-
-impl Partner {
-    /// Whether an offer with this mark was made before this side's last one was taken up.
-    fn crosses(&self, mark: Mark) -> bool {
-        mark.last_received != self.last.number
-    }
+    /// Offers of this process.
+    offers: u32,
 }
 
 /// An endpoint's traffic, by peer.
@@ -91,40 +53,25 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// A message of that length is offered to `peer`, while others to it are `under_way`: its mark, its number among those of its class,
-    /// and who works at it as far as the pattern goes.
-    pub fn sent(&mut self, peer: Peer, length: Length, under_way: usize) -> (Mark, u32, Work) {
+    /// A message is offered to `peer`: its mark, how many there were before it, and who works at it.
+    pub fn sent(&mut self, peer: Peer) -> (Mark, u32, Work) {
         let partner = self.peers.entry(peer).or_default();
-        let pattern = match partner.in_a_row {
-            _ if under_way >= WINDOW_FROM => Pattern::Window,
-            0..ONE_WAY_FROM => Pattern::Answered,
-            _ => Pattern::OneWay,
+        partner.last.number = (partner.last.number + 1) & Mark::MASK;
+        let earlier = partner.offers;
+        partner.offers = partner.offers.saturating_add(1);
+        let work = match partner.both_ways && partner.in_a_row < ROW {
+            true => Work::Apart,
+            false => Work::Together,
         };
-        let class = Class { length, pattern };
-        let mark = Mark {
-            number: (partner.last.number + 1) & Mark::MASK,
-            class,
-            is_timed: partner.timing.next(class),
-            ..partner.last
-        };
-        partner.last = mark;
-        let offers = &mut partner.offers[class.index()];
-        *offers = offers.wrapping_add(1);
-        let is_exchange = partner.both_ways && partner.in_a_row < ROW;
         partner.in_a_row = (partner.in_a_row + 1).min(ROW);
-        (mark, *offers, Work::of(is_exchange))
-    }
-
-    /// The last message of that class to `peer` goes through a ring or not. Whether that is a change: the one before it did not go like that.
-    pub fn goes(&mut self, peer: Peer, class: Class, is_ring: bool) -> bool {
-        let partner = self.peers.entry(peer).or_default();
-        partner.was_ring[class.index()].replace(is_ring) != Some(is_ring)
+        (partner.last, earlier, work)
     }
 
     /// An offer from `peer` is taken up.
     pub fn received(&mut self, peer: Peer, mark: Mark) {
         let partner = self.peers.entry(peer).or_default();
-        partner.both_ways = partner.crosses(mark);
+        // It was made before this side's last one was taken up.
+        partner.both_ways = mark.last_received != partner.last.number;
         partner.in_a_row = 0;
         partner.last.last_received = mark.number;
     }
@@ -138,12 +85,11 @@ impl Traffic {
 mod tests {
     use super::*;
 
-    use Length::{Long, Medium};
     use Work::{Apart, Together};
 
-    /// A single message to `peer`: its mark, and who works at it.
+    /// A message to `peer`: its mark, and who works at it.
     fn sent(traffic: &mut Traffic, peer: Peer) -> (Mark, Work) {
-        let (mark, _, work) = traffic.sent(peer, Medium, 0);
+        let (mark, _, work) = traffic.sent(peer);
         (mark, work)
     }
 
@@ -212,49 +158,9 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_answered_or_one_way_or_in_a_window() {
-        let [mut a, mut b] = sides();
-        let pattern = |of: &mut Traffic, under_way| of.sent(1, Long, under_way).0.class.pattern;
-        for _ in 0..10 {
-            answered(&mut a, &mut b);
-        }
-        for number in 0..10 {
-            let expected = match number < ONE_WAY_FROM {
-                true => Pattern::Answered,
-                false => Pattern::OneWay,
-            };
-            assert_eq!(pattern(&mut a, 1), expected);
-        }
-        assert_eq!(pattern(&mut a, WINDOW_FROM), Pattern::Window);
-        a.received(1, sent(&mut b, 0).0);
-        assert_eq!(pattern(&mut a, 0), Pattern::Answered);
-    }
-
-    #[test]
-    fn a_class_changes_its_way_by_itself() {
+    fn messages_are_counted_by_peer() {
         let mut a = Traffic::default();
-        let [one, other] = [Medium, Long].map(|length| Class {
-            length,
-            pattern: Pattern::Answered,
-        });
-        let ways = [
-            (one, false),
-            (one, false),
-            (one, true),
-            (other, false),
-            (one, true),
-            (one, false),
-        ];
-        let changes = ways.map(|(class, is_ring)| a.goes(1, class, is_ring));
-        assert_eq!(changes, [true, false, true, true, false, true]);
-    }
-
-    #[test]
-    fn each_class_is_counted_by_itself() {
-        let mut a = Traffic::default();
-        let mut number = |length, under_way| a.sent(1, length, under_way).1;
-        assert_eq!([number(Medium, 0), number(Medium, 0)], [1, 2]);
-        assert_eq!([number(Long, 0), number(Medium, 5)], [1, 1]);
-        assert_eq!(number(Medium, 6), 2);
+        let earlier = [1, 1, 2, 1].map(|peer| a.sent(peer).1);
+        assert_eq!(earlier, [0, 1, 0, 2]);
     }
 }

@@ -81,11 +81,6 @@ impl<T: Transfer> Transfers<T> {
         }
     }
 
-    /// Transfers that have not ended.
-    pub fn count(&self) -> usize {
-        self.table.len() - self.free.len()
-    }
-
     pub fn is_active(&self) -> bool {
         !self.active.is_empty() || !self.finished.is_empty()
     }

@@ -9,9 +9,7 @@ use weft_transport::{BulkDescriptor, Endpoint, Header, Peer, Refused};
 
 use crate::base::GIVEN_UP;
 use crate::card::Card;
-use crate::layout::{
-    BLOCKS, CONTROL, EAGER_BYTES, EXCHANGED_BYTES, LINK_BYTES, PACKET, RING_CELLS,
-};
+use crate::layout::{BLOCKS, CONTROL, EAGER_BYTES, LINK_BYTES, PACKET, RING_CELLS};
 use crate::segment::{Foreign, Mapping, PAGE};
 use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair, world};
@@ -72,7 +70,7 @@ fn control(kind: u8, place: u8, length: u32) -> u64 {
 /// What a cell says of a message that is not there, or is none.
 #[test]
 fn lies_in_a_cell() {
-    let [long, exchanged] = [EAGER_BYTES, EXCHANGED_BYTES].map(|bytes| bytes as u32 + 1);
+    let long = EAGER_BYTES as u32 + 1;
     let [ours, unknown] = [1 + BLOCKS as u8, 1 + 2 * BLOCKS as u8];
     for (what, control, header, inline) in [
         ("a kind", control(2, 0, 0), [0; 2], 0),
@@ -89,12 +87,7 @@ fn lies_in_a_cell() {
         ("the last name", control(PACKET, u8::MAX, 100), [0; 2], 0),
         ("a block held here", control(PACKET, ours, 100), [0; 2], 0),
         ("a block too long", control(PACKET, 1, 1 << 17), [0; 2], 0),
-        (
-            "a packet too long",
-            control(PACKET, 1, exchanged),
-            [0; 2],
-            0,
-        ),
+        ("a packet too long", control(PACKET, 1, long), [0; 2], 0),
         ("no control message", control(CONTROL, 0, 32), [9, 0], 0),
         (
             "a short control message",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::layout::{EAGER_BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
+use crate::layout::{BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
 use crate::shared::Options;
 use crate::world::{Process, Random, host, pair, world};
 use std::collections::VecDeque;
@@ -148,7 +148,7 @@ fn blocks_go_to_and_fro() {
             assert_eq!(a.log.packets.pop_front().unwrap().2, payload);
         }
     }
-    let long = (EAGER_BLOCK_BYTES - SHORT_BLOCK_BYTES) as u64;
+    let long = (BLOCK_BYTES - SHORT_BLOCK_BYTES) as u64;
     assert_eq!(a.endpoint.counters().block_bytes, long);
     assert_eq!(b.endpoint.counters().block_bytes, 0);
     let payload = random.bytes(EAGER_BYTES);
@@ -161,7 +161,7 @@ fn blocks_go_to_and_fro() {
         2 + 2,
         "one in a further block, since blocks came back"
     );
-    let further = EAGER_BLOCK_BYTES as u64;
+    let further = BLOCK_BYTES as u64;
     assert_eq!(a.endpoint.counters().block_bytes, long + further);
     while b.poll() {}
     assert!(b.log.packets.drain(..).all(|packet| packet.2 == payload));

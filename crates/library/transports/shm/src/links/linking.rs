@@ -13,7 +13,6 @@ use crate::connecting::{Answer, Made, Need, Want};
 use crate::layout::{RING_BYTES, RING_CELLS, SHORT_LINK_BYTES};
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
-use crate::streaming::Stores;
 
 impl Links {
     /// Asks for something of `peer` that the caller of this lane has to do without: the reason, for which the engine will have
@@ -110,7 +109,6 @@ impl Links {
         exchange.add_own(mapping.clone());
         let link = Outbound {
             producer,
-            stores: Stores::default(),
             exchange,
             neighbour,
             offset,

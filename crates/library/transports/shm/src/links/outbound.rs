@@ -1,6 +1,5 @@
 //! A lane's ring to one peer, and how a packet that does not fit in a cell is put into it.
 
-use std::io;
 use std::sync::Arc;
 
 use weft_sync::cells::{Producer, Pushed};
@@ -10,13 +9,11 @@ use crate::counters::Counters;
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
 use crate::shared::Shared;
-use crate::streaming::Stores;
 
 /// A ring to a peer. The mapping is dropped after the producer that uses it.
 pub struct Outbound {
     pub producer: Producer,
     pub exchange: Blocks,
-    pub stores: Stores,
     pub neighbour: Arc<Neighbour>,
     /// Where the link lies in this process's segment.
     pub offset: u64,
@@ -44,8 +41,6 @@ impl Outbound {
             place = self.exchange.lend(bytes);
         }
         let Some(place) = place else {
-            let stores = &mut self.stores;
-            let fill = |place: &mut [u8]| stores.write(place, fill);
             return self.producer.push(kind, header, bytes, fill);
         };
         let fill = || {
@@ -57,30 +52,15 @@ impl Outbound {
             .push_elsewhere(kind, header, place.name, bytes, fill)
     }
 
-    /// Takes memory for an eager packet in a block that is here, if the packet is worth it and not enough was taken for others.
+    /// Takes memory for a packet in a block that is here, if the packet is worth it and not enough was taken for others. Without it, the packet goes
+    /// through the ring.
     #[cold]
     fn lengthen_block(&mut self, bytes: usize, shared: &Shared, counters: &mut Counters) {
-        self.take_memory(shared, counters, |blocks, own| blocks.lengthen(bytes, own));
-    }
-
-    /// A message that would fit in a block goes as a bulk transfer, and is part of an exchange.
-    #[cold]
-    pub fn begin_exchange(&mut self, shared: &Shared, counters: &mut Counters) {
-        self.take_memory(shared, counters, |blocks, own| blocks.begin_exchange(own));
-    }
-
-    /// Without it, packets go through the ring, or as bulk transfers.
-    fn take_memory(
-        &mut self,
-        shared: &Shared,
-        counters: &mut Counters,
-        take: impl FnOnce(&mut Blocks, &dyn Fn(&Mapping, Growth) -> io::Result<()>) -> Option<usize>,
-    ) {
         let offset = self.offset;
         let own =
             |link: &Mapping, Growth { at, bytes }| shared.segment.fill(link, offset, at, bytes);
         if counters.block_bytes < LANE_BYTES {
-            counters.block_bytes += take(&mut self.exchange, &own).unwrap_or(0) as u64;
+            counters.block_bytes += self.exchange.lengthen(bytes, own).unwrap_or(0) as u64;
         }
     }
 }

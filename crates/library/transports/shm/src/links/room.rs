@@ -4,14 +4,11 @@ use weft_sync::cells::Malformed;
 use weft_transport::{Peer, Refused, Sink};
 
 use super::{Blocked, Links};
-use crate::layout::EAGER_BYTES;
 use crate::peers::lost;
 
 impl Links {
     #[cold]
     pub(super) fn block(&mut self, peer: Peer, bytes: usize) -> Refused {
-        // A longer one is in a block, and needs a cell alone.
-        let bytes = bytes.min(EAGER_BYTES);
         match self.blocked.iter_mut().find(|blocked| blocked.peer == peer) {
             Some(blocked) => blocked.bytes = blocked.bytes.max(bytes),
             None => self.blocked.push(Blocked { peer, bytes }),

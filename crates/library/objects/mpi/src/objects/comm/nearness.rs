@@ -1,22 +1,19 @@
 //! Whether the cores of the processes that share an arena are so near that bytes are better passed on through shared memory than copied by the kernel.
 //!
-//! 1. Behind the board each process has an area, which it *shows*: it writes all of it, before the processes agree that all have
-//!    the arena, and nobody writes there afterwards.
-//! 2. Once they have agreed, each reads the area of the process before it, for the first time, in pieces that it times, and says in its word
-//!    what it has *found*, before it enters a step of the board. The word is written once, by its process alone.
+//! 1. Behind the board each process has a piece that it *shows*, before the processes agree that all have the arena; nobody
+//!    writes there afterwards.
+//! 2. Once they have agreed, each says in its word here what it is to the process before it (`weft_shm::pair`), before it
+//!    enters a step of the board: what was found when they linked, or is found by that piece. The word is written once, by
+//!    its process alone.
 //! 3. All have to choose the same algorithms. So the words are looked at at the beginning of an operation from a step on that is the
 //!    same on all of them, and of which each knows that all have entered a step: that far a process is never ahead (rule 2 of the board).
-//!
-//! A piece may take too long, if the process loses its core meanwhile, but not too short: the fastest of them counts.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
 
+use weft_shm::Process;
+use weft_shm::pair::{self, SHOWN_BYTES};
 use weft_sync::board::{Board, CELLS};
 
-/// A process's area, the pieces in which it is read, and what its pages are.
-const AREA_BYTES: usize = 16 << 10;
-const PIECE_BYTES: usize = 4 << 10;
 const PAGE: usize = 4 << 10;
 
 /// In a word: that its process is near the one before it, or far from it.
@@ -43,7 +40,7 @@ unsafe impl Sync for Nearness {}
 impl Nearness {
     /// Bytes of memory for so many processes.
     pub fn bytes(ranks: usize) -> usize {
-        ranks * AREA_BYTES + (ranks * size_of::<AtomicU32>()).next_multiple_of(PAGE)
+        ranks * SHOWN_BYTES + (ranks * size_of::<AtomicU32>()).next_multiple_of(PAGE)
     }
 
     /// # Safety
@@ -61,50 +58,32 @@ impl Nearness {
 
     fn area(&self, rank: usize) -> *mut u8 {
         debug_assert!(rank < self.ranks);
-        self.areas.wrapping_add(rank * AREA_BYTES)
+        self.areas.wrapping_add(rank * SHOWN_BYTES)
     }
 
     fn word(&self, rank: usize) -> &AtomicU32 {
         assert!(rank < self.ranks);
-        let words = self.areas.wrapping_add(self.ranks * AREA_BYTES);
+        let words = self.areas.wrapping_add(self.ranks * SHOWN_BYTES);
         // SAFETY: within the memory by the contract of `new`; words are atomics.
         unsafe { &*words.cast::<AtomicU32>().add(rank) }
     }
 
-    fn before(&self) -> usize {
-        (self.own + self.ranks - 1) % self.ranks
-    }
-
-    /// Before the processes agree: writes the own area, and has pages for the one that is to be read.
+    /// Before the processes agree: shows the own area.
     pub fn show(&self) {
         // SAFETY: the own area is this process's to write (rule 1).
-        unsafe { self.area(self.own).write_bytes(1, AREA_BYTES) };
-        for at in (0..AREA_BYTES).step_by(PAGE) {
-            // SAFETY: in the memory; what stands there, maybe half written, is not used.
-            unsafe { self.area(self.before()).add(at).read_volatile() };
-        }
+        unsafe { pair::show(self.area(self.own)) };
     }
 
-    /// Once they have agreed: times the area of the one before.
-    pub fn find(&self) {
-        // Not on the stack, which may be small.
-        let mut copy = vec![0u8; PIECE_BYTES];
-        let times = (0..AREA_BYTES / PIECE_BYTES).map(|piece| {
-            let from = self.area(self.before()).wrapping_add(piece * PIECE_BYTES);
-            let begin = Instant::now();
-            // SAFETY: the piece lies in an area that nobody writes any more (rule 1).
-            unsafe {
-                copy.as_mut_ptr()
-                    .copy_from_nonoverlapping(from, PIECE_BYTES)
-            };
-            std::hint::black_box(&mut copy);
-            begin.elapsed()
-        });
-        let fastest = times.min().expect("an area has pieces");
-        let found = match weft_shm::is_near(PIECE_BYTES, fastest) {
-            true => NEAR,
-            false => FAR,
-        };
+    /// Once they have agreed: says what this process is to the one before it, of `processes`.
+    pub fn find(&self, processes: &[Process]) {
+        let before = (self.own + self.ranks - 1) % self.ranks;
+        // SAFETY: the area is one that nobody writes any more (rule 1).
+        let is_near = unsafe { processes[before].is_near(self.area(before)) };
+        self.say(is_near);
+    }
+
+    fn say(&self, is_near: bool) {
+        let found = if is_near { NEAR } else { FAR };
         self.word(self.own).store(found, Ordering::Release);
     }
 
@@ -164,11 +143,7 @@ mod tests {
             })
             .collect();
         all.iter().for_each(|(nearness, _)| nearness.show());
-        all.iter().for_each(|(nearness, _)| nearness.find());
-        for (nearness, _) in &all {
-            assert!([NEAR, FAR].contains(&nearness.word(nearness.own).load(Ordering::Relaxed)));
-            nearness.word(nearness.own).store(NEAR, Ordering::Relaxed);
-        }
+        all.iter().for_each(|(nearness, _)| nearness.say(true));
         for step in 1..=LOOKED_AT_FROM {
             for (nearness, board) in &all {
                 assert!(!nearness.is_near(board), "{step}");

@@ -1,7 +1,5 @@
 //! Taking up an offer: a transfer begins as its kind says.
 
-use std::time::Instant;
-
 use weft_transport::{Lost, Peer};
 
 use super::copying::Copying;
@@ -10,9 +8,7 @@ use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
-use crate::bulk::rings::is_taken_over;
 use crate::bulk::transfers::{Step, Transfer};
-use crate::byte_times::Timed;
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
@@ -37,28 +33,23 @@ impl Receiving {
             target,
             offered: taken.bytes as u64,
             cookie: taken.cookie,
-            begun: mark.is_timed.then(|| (Instant::now(), mark.class)),
             state: State::NeedsRing,
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
             Descriptor::Ring { place, beside, .. } => {
-                let (pull, after) = match beside {
+                let after = match beside {
                     BesideRing::Borrow(room) if common.borrowed.would_borrow(peer) => {
-                        (None, After::Spare(place, room))
+                        After::Spare(place, room)
                     }
-                    BesideRing::Borrow(_) | BesideRing::Nothing => (None, After::Back),
-                    BesideRing::Pull(address) => {
-                        let source = Some(address).filter(|_| {
-                            incoming.target.layout.is_none()
-                                && links.copies_allowed(&incoming.neighbour)
-                        });
-                        (source, After::Back)
-                    }
+                    _ => After::Back,
                 };
                 let mut taking = through(common, peer, place, incoming.offered, after)?;
-                taking.pull_from(pull);
-                taking.takes_over = is_taken_over(mark.class.pattern, incoming.offered);
+                if let BesideRing::Copy(source) = beside
+                    && can_copy(links, &incoming)
+                {
+                    taking.may_copy_from(source);
+                }
                 self.begin_taking(incoming, taking, offered)?;
             }
             Descriptor::Back { place, .. } => {
@@ -98,7 +89,6 @@ impl Receiving {
         if offered.is_filled() {
             taking.note_filled(incoming.peer())?;
         }
-        taking.timed = incoming.begun.map(|(_, class)| class);
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
         Ok(())
@@ -115,22 +105,19 @@ impl Receiving {
         source: Option<u64>,
     ) -> Result<(), Lost> {
         let peer = incoming.peer();
-        let begun = source.and_then(|source| begin_copying(links, &incoming, transfer, source));
+        let begun = source.and_then(|source| begin_copying(links, &incoming, source));
         let Some((copying, is_complete)) = begun else {
             let receiver = self.begin(incoming);
             common.post(peer, Control::NeedRing { transfer, receiver });
             return Ok(());
         };
         links.counters.copy_transfers += 1;
-        incoming.state = State::Copying(copying);
+        incoming.state = State::Copying { copying, transfer };
         if is_complete {
             incoming.check_sender(links)?;
             self.transfers.finished.push_back((peer, incoming.cookie));
             incoming.end(common);
         } else {
-            if self.transfers.count() > 1 {
-                incoming.begun = None;
-            }
             self.begin(incoming);
         }
         Ok(())
@@ -145,25 +132,13 @@ fn can_copy(links: &Links, incoming: &Incoming) -> bool {
 
 /// Copies from an address of the sender's what one call of the kernel copies, and whether that is all. None, and nothing
 /// has happened that matters, if the kernel does not.
-fn begin_copying(
-    links: &mut Links,
-    incoming: &Incoming,
-    transfer: TransferId,
-    source: u64,
-) -> Option<(Copying, bool)> {
-    let mut copying = Copying::new(transfer, source);
+fn begin_copying(links: &mut Links, incoming: &Incoming, source: u64) -> Option<(Copying, bool)> {
+    let mut copying = Copying::new(source, 0);
     let step = copying.step(&incoming.target, &incoming.neighbour, links);
     if let Step::Refused = step {
         return None;
     }
     let is_complete = copying.is_complete(&incoming.target);
-    if let Some((begun, class)) = incoming.begun {
-        let time = begun.elapsed();
-        incoming.note(Timed::Copy, copying.copied, time, class, links);
-        if is_complete {
-            incoming.note(Timed::WholeCopy, copying.copied, time, class, links);
-        }
-    }
     Some((copying, is_complete))
 }
 

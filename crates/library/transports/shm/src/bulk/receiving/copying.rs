@@ -2,7 +2,6 @@
 
 use weft_memory::Memory;
 
-use crate::bulk::control::TransferId;
 use crate::bulk::transfers::Step;
 use crate::cma::Way;
 use crate::links::Links;
@@ -15,20 +14,15 @@ const CALL_BYTES: usize = 1 << 20;
 
 /// A transfer that is copied from the front. Its sender waits until it is told that all is copied.
 pub struct Copying {
-    /// The sender's.
-    pub transfer: TransferId,
     /// An address in the sender's memory.
     source: u64,
     pub copied: usize,
 }
 
 impl Copying {
-    pub fn new(transfer: TransferId, source: u64) -> Copying {
-        Copying {
-            transfer,
-            source,
-            copied: 0,
-        }
+    /// From `source` on, from byte `copied` on.
+    pub fn new(source: u64, copied: usize) -> Copying {
+        Copying { source, copied }
     }
 
     /// Copies what one call of the kernel copies.

@@ -1,18 +1,17 @@
 //! Taking data out of a ring.
 
 use std::cell::Cell;
-use std::time::Instant;
 
 use weft_memory::Memory;
 use weft_sync::bulk::Side;
 use weft_transport::{Lost, Peer};
 
+use super::copying::Copying;
 use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
+use crate::bulk::rings::is_taken_over;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{Class, TIMED_BYTES, Timed};
-use crate::cma::Way;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -26,30 +25,32 @@ pub struct Taking {
     /// The offer's bytes.
     offered: u64,
     after: After,
-    /// A piece of a message of that class is still to be timed.
-    pub timed: Option<Class>,
     /// The ring's lines are taken over with what lies in them.
-    pub takes_over: bool,
-    pulling: Option<Pulling>,
+    takes_over: bool,
+    /// What it may copy past the ring.
+    rest: Option<Rest>,
 }
 
-/// Copying past the ring, from the sender's memory, while the sender does not come to fill it: it computes.
+/// The rest of a transfer longer than a ring, which its receiver copies from the sender's memory if the sender does not
+/// come to fill the ring: it computes. So a receive completes though its sender makes no further call (MPI-5.0 §3.7.4).
 ///
-/// The sender reports the source as sent once it has produced all. It can have done so only where less than a ring's bytes are not
-/// told as consumed: while more are left, what is copied is what was sent.
-struct Pulling {
+/// The sender reports the source as sent once it has produced all. It can have done so only where less than a ring's bytes
+/// are not told as consumed: while more are left, what is copied is what was sent. The rest is told when all of it is
+/// copied.
+struct Rest {
     /// The source's address in the sender's memory.
     source: u64,
     /// Steps in which nothing was there. A thread that wants to sleep has waited for long enough.
     idle_steps: Cell<u32>,
+    /// It is being copied.
+    copying: Option<Copying>,
 }
 
-/// Idle steps, some microseconds, after which the sender counts as absent.
+/// Idle steps after which the sender counts as absent: some microseconds, in which it would have filled 64 KiB (the EPYC
+/// of `choice`).
 const PATIENCE: u32 = 256;
-/// What is copied at a time: the sender may come back meanwhile.
-const PULLED_BYTES: u64 = 256 << 10;
 
-/// Bytes whose lines are taken over while they lie in the core's fastest cache, about.
+/// Bytes whose lines are taken over while they lie in the core's fastest cache, half of the 32 KiB of an EPYC's.
 const TAKEN_OVER_AT_A_TIME: usize = 16 << 10;
 
 /// What becomes of the ring when all has been taken.
@@ -72,9 +73,8 @@ impl Taking {
             produced: 0,
             offered,
             after,
-            timed: None,
-            takes_over: false,
-            pulling: None,
+            takes_over: is_taken_over(offered),
+            rest: None,
         }
     }
 
@@ -87,11 +87,12 @@ impl Taking {
         Ok(())
     }
 
-    /// The source may be copied from there.
-    pub fn pull_from(&mut self, source: Option<u64>) {
-        self.pulling = source.map(|source| Pulling {
+    /// The source lies there.
+    pub fn may_copy_from(&mut self, source: u64) {
+        self.rest = Some(Rest {
             source,
             idle_steps: Cell::new(0),
+            copying: None,
         });
     }
 
@@ -104,6 +105,9 @@ impl Taking {
         links: &mut Links,
         budget: usize,
     ) -> Step {
+        if self.is_copying() {
+            return self.copy_rest(target, neighbour, links);
+        }
         let wanted = target.bytes as u64;
         let takes_all = matches!(self.after, After::OwnClaims { .. });
         let mut moved = 0;
@@ -120,10 +124,7 @@ impl Taking {
                 Err(lost) => return Step::Lost(lost),
             };
             if bytes == 0 && moved == 0 && self.is_sender_absent() {
-                moved += self.pull(target, neighbour, links);
-                if moved > 0 {
-                    continue;
-                }
+                return self.copy_rest(target, neighbour, links);
             }
             if bytes == 0 || moved >= budget {
                 return if moved > 0 {
@@ -132,10 +133,7 @@ impl Taking {
                     Step::Idle
                 };
             }
-            moved += match self.timed.filter(|_| bytes >= TIMED_BYTES) {
-                Some(class) => self.take_and_time(target, bytes, class, neighbour, links),
-                None => self.take(target, bytes),
-            };
+            moved += self.take(target, bytes);
             if self.is_to_be_told() {
                 self.tell(self.consumed, neighbour, links);
             }
@@ -144,22 +142,21 @@ impl Taking {
 
     /// Bytes in the ring; looks at the sender's count when there are none known of.
     fn available(&mut self, neighbour: &Neighbour) -> Result<usize, Lost> {
-        if self.produced <= self.consumed {
+        if self.produced == self.consumed {
             let produced = self.ring.produced();
-            // The sender goes on from where it was, or from what was told as consumed.
             let possible = self.produced..=self.offered.min(self.consumed + RING_BYTES as u64);
             if !possible.contains(&produced) {
                 let why = "it counts more bytes than it offered";
                 return Err(lost(neighbour.rank, why));
             }
-            if let Some(pulling) = &self.pulling
+            if let Some(rest) = &self.rest
                 && produced != self.produced
             {
-                pulling.idle_steps.set(0);
+                rest.idle_steps.set(0);
             }
             self.produced = produced;
         }
-        Ok(self.produced.saturating_sub(self.consumed) as usize)
+        Ok((self.produced - self.consumed) as usize)
     }
 
     /// Whether the sender waits for what was just taken out: for the room, or in the end for its ring. If the ring is to be borrowed, that is told instead.
@@ -171,48 +168,45 @@ impl Taking {
         }
     }
 
-    /// Whether the rest may be copied past the ring.
-    fn can_pull(&self) -> bool {
-        self.pulling.is_some() && self.offered - self.consumed > RING_BYTES as u64
+    fn is_copying(&self) -> bool {
+        self.rest
+            .as_ref()
+            .is_some_and(|rest| rest.copying.is_some())
     }
 
-    /// Nothing is in the ring: whether that has been so for long.
+    /// Nothing is in the ring: whether that has been so for long, and the rest may be copied.
     fn is_sender_absent(&self) -> bool {
-        let Some(pulling) = self.pulling.as_ref().filter(|_| self.can_pull()) else {
-            return false;
-        };
-        let steps = pulling.idle_steps.get() + 1;
-        pulling.idle_steps.set(steps.min(PATIENCE));
-        steps >= PATIENCE
+        let is_long = self.offered - self.consumed > RING_BYTES as u64;
+        self.rest.as_ref().filter(|_| is_long).is_some_and(|rest| {
+            let steps = rest.idle_steps.get() + 1;
+            rest.idle_steps.set(steps.min(PATIENCE));
+            steps >= PATIENCE
+        })
     }
 
-    /// Copies a piece past the ring: how many bytes. All that the sender has produced was taken, and told as consumed.
+    /// Copies a piece of the rest. All that the sender has produced was taken, and told as consumed.
     #[cold]
-    fn pull(&mut self, target: &Memory, neighbour: &Neighbour, links: &mut Links) -> usize {
-        let Some(Pulling { source, .. }) = self.pulling else {
-            return 0;
+    fn copy_rest(&mut self, target: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
+        let Some(rest) = &mut self.rest else {
+            return Step::Idle;
         };
-        let left = (target.bytes as u64).saturating_sub(self.consumed);
-        // What would leave less than a ring is copied at once: nothing of it could be copied later.
-        let is_last = self.offered - self.consumed <= RING_BYTES as u64 + PULLED_BYTES;
-        let bytes = if is_last {
-            left
-        } else {
-            left.min(PULLED_BYTES)
-        };
-        let mine = target.base.wrapping_add(self.consumed as usize);
-        let theirs = source.wrapping_add(self.consumed);
-        // SAFETY: `left` bytes of the target are, which are writable until it is reported as received.
-        let copied = unsafe { neighbour.copy(Way::Read, mine, theirs, bytes as usize) };
-        if copied.is_err() {
+        let consumed = self.consumed as usize;
+        let copying = rest
+            .copying
+            .get_or_insert_with(|| Copying::new(rest.source, consumed));
+        match copying.step(target, neighbour, links) {
             // The ring is the other way; a sender that has died is found out as ever.
-            self.pulling = None;
-            return 0;
+            Step::Refused => {
+                self.rest = None;
+                Step::Idle
+            }
+            Step::Finished => {
+                self.consumed = self.offered;
+                self.tell(self.offered, neighbour, links);
+                Step::Finished
+            }
+            step => step,
         }
-        links.counters.copies += 1;
-        self.consumed += bytes;
-        self.tell(self.consumed, neighbour, links);
-        bytes as usize
     }
 
     /// Copies up to `bytes` of those available, as far as there is room, and drops what there is none for.
@@ -240,27 +234,6 @@ impl Taking {
         bytes
     }
 
-    /// The same, and notes how long it took.
-    #[cold]
-    fn take_and_time(
-        &mut self,
-        target: &Memory,
-        bytes: usize,
-        class: Class,
-        neighbour: &Neighbour,
-        links: &Links,
-    ) -> usize {
-        let room = (target.bytes as u64).saturating_sub(self.consumed);
-        let begin = Instant::now();
-        let taken = self.take(target, bytes);
-        let time = begin.elapsed();
-        if room > 0 && taken >= TIMED_BYTES && target.layout.is_none() {
-            links.note_time(neighbour, Timed::Drain, class, taken, time);
-            self.timed = None;
-        }
-        taken
-    }
-
     fn tell(&self, count: u64, neighbour: &Neighbour, links: &mut Links) {
         if self.ring.consume(count) {
             links.notify(neighbour);
@@ -270,8 +243,10 @@ impl Taking {
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
         self.ring.set_waits(Side::Receiver, true);
-        if let Some(pulling) = self.pulling.as_ref().filter(|_| self.can_pull()) {
-            pulling.idle_steps.set(PATIENCE);
+        if let Some(rest) = &self.rest
+            && self.offered - self.consumed > RING_BYTES as u64
+        {
+            rest.idle_steps.set(PATIENCE);
             return true;
         }
         self.has_data()

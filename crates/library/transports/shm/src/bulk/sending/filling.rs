@@ -1,18 +1,14 @@
 //! Filling a ring.
 
-use std::time::Instant;
-
 use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::common::Common;
-use crate::bulk::traffic::{Mark, Work};
+use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{Class, TIMED_BYTES, Timed, Words, is_stream_chosen};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
-use crate::streaming::stream;
 
 /// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and
 /// ends a chunk after the last.
@@ -34,12 +30,8 @@ pub struct Filling {
     pub produced: u64,
     /// What the receiver is known to have consumed.
     consumed: u64,
-    /// The receiver may copy from the source itself, and count what it has copied as consumed.
-    may_be_pulled: bool,
-    /// A piece of a message of that class is still to be timed.
-    timed: Option<Class>,
-    /// What lies together is written past the caches.
-    streams: bool,
+    /// The receiver may have copied the rest from the source itself, and count all as consumed.
+    may_be_copied: bool,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
@@ -58,7 +50,7 @@ impl Filling {
         begin: u32,
         own: Option<usize>,
         chunk: usize,
-        may_be_pulled: bool,
+        may_be_copied: bool,
     ) -> Filling {
         Filling {
             ring,
@@ -67,18 +59,8 @@ impl Filling {
             chunk,
             produced: 0,
             consumed: 0,
-            may_be_pulled,
-            timed: None,
-            streams: false,
+            may_be_copied,
         }
-    }
-
-    /// It is of the message of that number in its class that was offered with that mark; by these words of its receiver.
-    pub fn is_of(&mut self, mark: Mark, number: u32, words: &Words) {
-        let class = mark.class;
-        self.timed = mark.is_timed.then_some(class);
-        // A borrowed ring has the lines that were just read here.
-        self.streams = self.own.is_some() && is_stream_chosen(words, class, number);
     }
 
     /// The ring is not written again for this transfer.
@@ -89,15 +71,12 @@ impl Filling {
     }
 
     /// Copies all of a source that the ring holds, without counting: the offer tells the receiver that everything is there.
-    pub fn fill_at_once(&mut self, source: &Memory, neighbour: &Neighbour, links: &Links) {
+    pub fn fill_at_once(&mut self, source: &Memory) {
         assert!(source.bytes <= RING_BYTES);
         while self.produced < source.bytes as u64 {
             let (at, to_end) = at(self.begin, self.produced);
             let bytes = to_end.min(source.bytes - self.produced as usize);
-            match self.timed.filter(|_| bytes >= TIMED_BYTES) {
-                Some(class) => self.fill_and_time(source, at, bytes, class, neighbour, links),
-                None => self.fill(source, at, bytes),
-            }
+            self.fill(source, at, bytes);
             self.produced += bytes as u64;
         }
     }
@@ -124,12 +103,7 @@ impl Filling {
                     consumed if (self.consumed..=self.produced).contains(&consumed) => {
                         self.consumed = consumed;
                     }
-                    consumed
-                        if self.may_be_pulled && (self.produced..=total).contains(&consumed) =>
-                    {
-                        (self.produced, self.consumed) = (consumed, consumed);
-                        continue;
-                    }
+                    consumed if self.may_be_copied && consumed == total => return Step::Finished,
                     _ => {
                         let why = "it counts bytes that were never sent";
                         return Step::Lost(lost(neighbour.rank, why));
@@ -144,10 +118,7 @@ impl Filling {
                     Step::Idle
                 };
             }
-            match self.timed.filter(|_| bytes >= TIMED_BYTES) {
-                Some(class) => self.fill_and_time(source, at, bytes, class, neighbour, links),
-                None => self.fill(source, at, bytes),
-            }
+            self.fill(source, at, bytes);
             self.produced += bytes as u64;
             moved += bytes;
             if self.ring.produce(self.produced) {
@@ -162,40 +133,8 @@ impl Filling {
         // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
         // (rule 1 of its counts), which is this.
         let place = unsafe { self.ring.to_fill(at, bytes) };
-        if self.streams && source.layout.is_none() {
-            // SAFETY: the source is readable until it is reported as sent, and has `bytes` more bytes.
-            stream(
-                unsafe { std::slice::from_raw_parts(source.base.add(from), bytes) },
-                place,
-            );
-        } else {
-            // SAFETY: as above.
-            unsafe { source.read(from, place) };
-        }
-    }
-
-    /// The same, and notes how long it took.
-    #[cold]
-    fn fill_and_time(
-        &mut self,
-        source: &Memory,
-        at: usize,
-        bytes: usize,
-        class: Class,
-        neighbour: &Neighbour,
-        links: &Links,
-    ) {
-        let begin = Instant::now();
-        self.fill(source, at, bytes);
-        let time = begin.elapsed();
-        self.timed = None;
-        if source.layout.is_none() {
-            let timed = match self.streams {
-                true => Timed::Stream,
-                false => Timed::Fill,
-            };
-            links.note_time(neighbour, timed, class, bytes, time);
-        }
+        // SAFETY: the source is readable until it is reported as sent, and has `bytes` more bytes.
+        unsafe { source.read(from, place) };
     }
 
     fn room(&self) -> usize {
