@@ -134,7 +134,7 @@ hosts: staged peers ## between virtual hosts: the bed itself, every launcher, pr
 	@scripts/setup.sh hosts
 	python3 tests/hosts/run.py --prefix $(prefix) --peers $(peers) --build build/check/hosts --filter '$(ONLY)'
 
-tune: staged ## measures the collectives by algorithm on virtual hosts, and writes the rules of their table (make tune LAYOUTS=2x2,4x2)
+tune: staged ## measures the collectives by algorithm on virtual hosts, beside what is chosen (make tune LAYOUTS=2x2,4x2)
 	@scripts/setup.sh hosts
 	python3 tests/hosts/tune.py --prefix $(prefix) $(if $(LAYOUTS),--layouts $(LAYOUTS))
 

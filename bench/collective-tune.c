@@ -1,4 +1,4 @@
-/* collective-tune: time of each data-moving collective by bytes a rank, once as WeftMPI's table chooses its algorithm and
+/* collective-tune: time of each data-moving collective by bytes a rank, once as WeftMPI chooses its algorithm and
  * once by each algorithm, set through the control variables (MPI-5.0 §15.3.6) that WeftMPI has for it. */
 #include "calls.h"
 
@@ -31,7 +31,7 @@ static bool scan_right(struct call *c, int turn)
     return holds(c->receive, c->bytes, all);
 }
 
-/* What has a table and is no benchmark of its own. */
+/* What has several algorithms and is no benchmark of its own. */
 static const struct call others[] = {
     {.name = "scan", .start = scan, .right = scan_right},
     {.name = "barrier", .start = barrier, .right = nothing_to_check},
@@ -44,7 +44,7 @@ static const struct call *call_of(int index)
     return index < CALLS ? &calls[index] : &others[index - CALLS];
 }
 
-/* A control variable for an operation's algorithm: 0 stands for the table, 1 and so on for those that its description
+/* A control variable for an operation's algorithm: 0 stands for WeftMPI's choice, 1 and so on for those that its description
  * numbers: "...: 0 by ..., 1 linear, 2 ring". */
 struct choice {
     MPI_T_cvar_handle handle;
@@ -113,7 +113,7 @@ static void measure_all(const struct call *call, const struct choice *choice, co
                         unsigned char *receive, int bytes, double seconds)
 {
     static struct sampler s;
-    char name[TEXT] = "table", series[2 * TEXT];
+    char name[TEXT] = "chosen", series[2 * TEXT];
     int number = 0;
     do {
         snprintf(series, sizeof series, "%s/%s", call->name, name);

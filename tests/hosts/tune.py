@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measures each collective by every algorithm between virtual hosts, and has the rules that follow in the library's table.
+"""Measures each collective by every algorithm between virtual hosts, beside what the library chooses.
 
-    tests/hosts/tune.py --prefix DIR [--layouts 2x2,4x2,8x2,2x4] [--rules FILE] [options of `weft bench collectives --tune`]
+    tests/hosts/tune.py --prefix DIR [--layouts 2x2,4x2,8x2,2x4] [options of `weft bench collectives --tune`]
 
-A layout is so many hosts with so many ranks on each. The rules go into the source tree, to be built and committed, or into FILE; that
-of --tune's own options tells how long a point is measured: --rounds, --seconds, --sizes. On a machine that does something else
-besides, figures are noise, and so are the rules."""
+A layout is so many hosts with so many ranks on each. --tune's own options tell how long a point is measured: --rounds, --seconds, --sizes.
+On a machine that does something else besides, figures are noise."""
 
 import argparse
 import pathlib
@@ -15,25 +14,22 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 from lib.cases import Failure, Skip
-from lib.commands import REPOSITORY, declare
+from lib.commands import declare
 from lib.hosts import Hosts
 from lib.processes import end_by_signals
-
-RULES = REPOSITORY / "crates/library/protocols/collective/src/select/measured.rs"
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", required=True, type=pathlib.Path)
     parser.add_argument("--layouts", default="2x2,4x2,8x2,2x4")
-    parser.add_argument("--rules", default=RULES, type=pathlib.Path)
     return parser.parse_known_args()
 
 
-def command(prefix, layouts, rules, names):
+def command(prefix, layouts, names):
     """The words that measure on hosts of these names."""
     words = [prefix.resolve() / "bin/weft", "bench", "collectives", "--tune", "--hosts", ",".join(names)]
-    return [*words, "--layouts", layouts, "--rules", rules.resolve()]
+    return [*words, "--layouts", layouts]
 
 
 def hosts_of(layouts):
@@ -50,13 +46,11 @@ def main():
     declare("hosts")
     try:
         with Hosts(hosts_of(options.layouts)) as hosts:
-            words = command(options.prefix, options.layouts, options.rules, hosts.names())
+            words = command(options.prefix, options.layouts, hosts.names())
             code = subprocess.run(hosts[0].words([*words, *rest])).returncode
     except (Failure, Skip) as why:
         raise SystemExit(f"tune.py: {why}")
-    if code != 0:
-        raise SystemExit(f"tune.py: exit code {code}; {options.rules} is as it was")
-    print(f"tune.py: rules written to {options.rules}", file=sys.stderr)
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":

@@ -22,19 +22,19 @@ fn what_is_written_takes_as_long_as_was_planned() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bcast.goal");
     let network = ["--L", "1000", "--o", "250", "--G", "0.5"];
-    let plan = ["collective", "bcast", "--hosts", "16", "--bytes", "9,64K"];
+    let plan = ["collective", "bcast", "--hosts", "64", "--bytes", "9,64K"];
     let written = ["--goal", file.to_str().unwrap()];
     let planned = json(&[&plan[..], &network, &written].concat());
     let rows = planned["rows"].as_array().unwrap();
-    // A binomial tree: four rounds of both overheads, latency and eight bytes behind the first.
+    // A binomial tree: six rounds of both overheads, latency and eight bytes behind the first.
     assert_eq!(rows[0]["algorithm"], "binomial");
-    assert_eq!(rows[0]["ours"]["ns"], 4.0 * (1500.0 + 4.0));
+    assert_eq!(rows[0]["ours"]["ns"], 6.0 * (1500.0 + 4.0));
     assert_eq!(rows[0]["others"]["binomial"]["ns"], rows[0]["ours"]["ns"]);
     assert_eq!(rows[0]["ratio"], 1.0);
     for (row, name) in rows.iter().zip(["bcast-9.goal", "bcast-64K.goal"]) {
         let file = folder.path().join(name);
         let simulated = json(&[&["goal", file.to_str().unwrap()], &network[..]].concat());
-        assert_eq!(simulated["ranks"], 16);
+        assert_eq!(simulated["ranks"], 64);
         assert_eq!(simulated["ns"], row["ours"]["ns"], "{name}");
     }
 }

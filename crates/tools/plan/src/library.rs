@@ -79,7 +79,7 @@ impl Library {
         Ok(library)
     }
 
-    /// The name of the algorithm that the library's tables choose.
+    /// The name of the algorithm that the library chooses.
     pub fn algorithm(&self) -> String {
         let hosts = self.hosts.take();
         let placement = hosts.as_ref().and_then(Placement::of);
@@ -87,9 +87,9 @@ impl Library {
         let choice = CHOICES
             .iter()
             .find(|one| one.operation == self.collective.name());
-        let choice = choice.expect("the library has tables for each of them");
+        let choice = choice.expect("the library has each of them");
         let ranks = self.shape.ranks();
-        let number = choice.by_table(self.bytes, ranks, false, Sharing::Nothing, placement);
+        let number = choice.chosen(self.bytes, ranks, false, Sharing::Nothing, placement);
         choice.algorithms().swap_remove(number)
     }
 

@@ -30,9 +30,9 @@
 
 #![deny(unsafe_code)]
 
-/// An operation's algorithms among ranks that are alike, and what each asks of them.
+/// An operation's algorithms among ranks that are alike: the file of each, and what it asks of them.
 macro_rules! algorithms {
-    ($($name:ident: $needs:ident,)+) => {
+    ($($name:ident = $module:ident: $needs:ident,)+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Algorithm {
             $($name),+
@@ -44,6 +44,13 @@ macro_rules! algorithms {
             pub(crate) fn needs(self) -> crate::select::Needs {
                 match self {
                     $(Algorithm::$name => crate::select::Needs::$needs),+
+                }
+            }
+
+            /// What the ranks do for a message, or block, of so many bytes; for a vector of so many where one is scattered.
+            pub(crate) fn work(self, ranks: usize, bytes: f64) -> crate::cost::Work {
+                match self {
+                    $(Algorithm::$name => $module::work(ranks, bytes)),+
                 }
             }
         }
@@ -66,10 +73,6 @@ macro_rules! algorithms_with_hosts {
                 let mut all: Vec<_> = flat.map(|&flat| Algorithm::Flat(flat)).collect();
                 all.extend([$(Algorithm::$name),+]);
                 all
-            }
-
-            pub(crate) fn is_flat(self) -> bool {
-                matches!(self, Algorithm::Flat(_))
             }
 
             pub(crate) fn needs(self) -> crate::select::Needs {
@@ -98,6 +101,7 @@ mod arena;
 pub mod barrier;
 pub mod bcast;
 mod channel;
+mod cost;
 pub mod flat;
 pub mod gather;
 mod host_order;

@@ -1,33 +1,25 @@
-//! Which algorithm runs: tables, read from the top, the first rule that admits the call wins.
+//! Which algorithm runs: the cheapest of those that the ranks can go by.
 //!
-//! With a core for every rank, rounds of messages are cheap, and what counts is their number for short
-//! messages and the bytes each rank moves for long ones. Without, each round costs a turn of the scheduler
-//! on every rank, and the total work counts: short operations go through one root, which hears from everyone
-//! and answers everyone, so that each rank needs to run about once. Where the ranks share memory there is no message, and
-//! a rank that posts what others need may go on; a rule whose algorithm needs what the ranks do not share is passed over.
+//! What an algorithm has its ranks do it tells itself (`crate::cost`), and what that costs stands in `prices`, one list for each kind of
+//! group: ranks with a core each, near to each other or not; ranks that share cores; and those that share no memory. All ranks know the
+//! same of a call and so choose alike.
 //!
-//! Among three ranks or more of one host that have a core each, the fastest algorithm of all that there are was measured (`measured`, which
-//! `weft bench collectives --tune` writes); the table is for more of them, and for two.
-//!
-//! Where the ranks' cores share caches messages take half the time that a copy from process to process takes: there are rules for that of their own, and
-//! of the others those with `Direct` are passed over. Two ranks whose cores share none have rules of their own (`Far`): lines that the other core has read take long to write again, so that what goes one way is better copied
-//! from 3 KiB on, and what goes both ways is better sent by messages, whose blocks go to and fro.
-//!
-//! Where the ranks are on several hosts, with several on one at least, an operation has two other tables, which are read first:
-//! what was measured on the test bed for some hosts and ranks a host (`measured`, which `make tune` writes), then, for all others, what
-//! follows from counts of rounds, messages and bytes (`tables`, which says why). They name what the operation is composed of; the parts
-//! are chosen by the first table, where ranks on different hosts have a core each. A reduction that does not commute is composed
-//! only where each host's ranks follow each other. Else, and where no rule admits the call, an algorithm of the first table runs
-//! among all ranks.
+//! Where the ranks are on several hosts, with several on one at least, a table says what an operation is composed of (`tables`, which says why);
+//! the parts are chosen by cost, where ranks on different hosts have a core each. A reduction that does not commute is composed
+//! only where each host's ranks follow each other. Else, and where no rule admits the call, an algorithm runs among all ranks alike.
 
 mod choice;
-mod measured;
+#[cfg(test)]
+mod figures;
+mod memo;
+mod prices;
 mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 use crate::Hosts;
+use crate::cost::{Prices, Work};
 
 pub use choice::Choice;
 pub use tables::{CHOICES, Operation};
@@ -44,18 +36,40 @@ pub(crate) struct Call {
     pub ranks: usize,
     pub oversubscribed: bool,
     pub sharing: Sharing,
-    /// Whether their cores share caches.
+    /// Whether their cores share caches, where each has one.
     pub are_near: bool,
     /// None if an algorithm that knows hosts has nothing to gain, or would not keep the order of a reduction.
     pub placement: Option<Placement>,
 }
 
 impl Call {
-    /// Whether three ranks or more share memory, and each has a core: what was measured among such says how (`measured`). Two have
-    /// rules of their own.
-    fn has_cores(self) -> bool {
-        self.ranks > 2 && !self.oversubscribed && self.sharing >= Sharing::Board
+    fn prices(self) -> &'static Prices {
+        match (self.sharing, self.oversubscribed) {
+            (Sharing::Nothing, false) => &prices::NETWORK,
+            (Sharing::Nothing, true) => &prices::NETWORK_OF_SHARED_CORES,
+            (_, true) => &prices::SHARED_CORES,
+            (_, false) if self.are_near => &prices::NEAR,
+            (_, false) => &prices::FAR,
+        }
     }
+}
+
+/// The number of the algorithm that costs least of those whose needs are met; of several, the first.
+fn cheapest<A: Copy>(
+    all: &[A],
+    call: Call,
+    needs: fn(A) -> Needs,
+    work: fn(A, usize, f64) -> Work,
+) -> u8 {
+    let prices = call.prices();
+    let (ranks, bytes) = (call.ranks.max(2), call.bytes as f64);
+    let possible = (0..).zip(all).filter(|(_, one)| needs(**one).are_met(call));
+    let priced =
+        possible.map(|(number, &one)| (number, work(one, ranks, bytes).time(ranks, prices)));
+    let least = priced.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    least
+        .expect("each operation has an algorithm that needs nothing")
+        .0
 }
 
 /// How ranks are placed on several hosts, of which one has several at least.

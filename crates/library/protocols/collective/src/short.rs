@@ -17,7 +17,7 @@ use weft_sync::board::{Board, INLINE_BYTES, Piece};
 
 /// From how many bytes on, as each operation is chosen by, the ranks of a communicator on one host do not go by the board in one step.
 pub struct ShortLimits {
-    /// While the tables choose: where the ranks' cores are far, and near.
+    /// While none is forced: where the ranks' cores are far, and near.
     chosen: [[usize; Operation::COUNT]; 2],
     /// Where the board is forced.
     possible: [usize; Operation::COUNT],
@@ -39,8 +39,8 @@ impl ShortLimits {
             possible[posts_blocks as usize] = (LONGEST / ranks).min(PIECE) + 1;
         }
         let chosen = |are_near, number: usize| {
-            let up_to = CHOICES[number].shared_up_to(call(are_near));
-            up_to.map_or(0, |bytes| bytes.saturating_add(1).min(possible[number]))
+            let up_to = CHOICES[number].shared_up_to(call(are_near), possible[number] - 1);
+            up_to.map_or(0, |bytes| bytes + 1)
         };
         ShortLimits {
             chosen: [false, true]

@@ -75,16 +75,10 @@ pub struct Options {
     /// over its loopback interface]
     #[arg(long, value_delimiter = ',', value_name = "HOST")]
     pub hosts: Vec<String>,
-    /// With --tune: ranks on this host, with a core each, 1x4,1x16; with --hosts: how many of them, and ranks on each [default: 2x2,
+    /// With --tune: ranks on this host, 1x4,1x16; with --hosts: how many of them, and ranks on each [default: 2x2,
     /// 4x2, 8x2 and so on, and all]
     #[arg(long, value_delimiter = ',', value_name = "HxR", requires = "tune")]
     pub layouts: Vec<HostsLayout>,
-    /// With --tune: write the table's rules that follow from the figures
-    #[arg(long, value_name = "FILE", requires = "tune")]
-    pub rules: Option<PathBuf>,
-    /// With --rules: measure nothing, but read what --tune has printed
-    #[arg(long, value_delimiter = ',', value_name = "FILE", requires = "rules", conflicts_with_all = ["hosts", "layouts"])]
-    pub figures: Vec<PathBuf>,
     #[command(flatten)]
     pub patterns: PatternOptions,
     #[command(flatten)]

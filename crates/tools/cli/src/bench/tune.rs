@@ -1,13 +1,8 @@
-//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what its table chooses; and the rules of the
-//! table that follow.
+//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what the library chooses.
 
 mod figures;
 mod layout;
-mod printed;
-mod rules;
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use weft_collective::CHOICES;
@@ -26,19 +21,11 @@ use crate::installation::Installation;
 use crate::machine::Machine;
 use figures::Figures;
 pub use layout::HostsLayout;
-use printed::Printed;
 
-/// Prints the tables, and writes the rules if that is asked for.
+/// Prints the tables.
 pub fn run(options: &Options) -> Result<(), String> {
     if options.names != ["collectives"] || options.json.is_some() || options.plot.is_some() {
         return Err("--tune goes with `collectives` alone, and prints tables".into());
-    }
-    if let (Some(file), false) = (&options.rules, options.figures.is_empty()) {
-        let read = |path: &PathBuf| {
-            fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
-        };
-        let texts: Result<Vec<String>, String> = options.figures.iter().map(read).collect();
-        return write(file, &Printed::read(&texts?)?.rules());
     }
     let installation =
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
@@ -56,7 +43,6 @@ pub fn run(options: &Options) -> Result<(), String> {
         hosts: &options.hosts,
         progress: Progress::new(false),
     };
-    let mut measured = Vec::new();
     for layout in layouts(options, &plan)? {
         let figures = bench.measured(layout)?;
         let (hosts, ranks) = (layout.hosts, layout.ranks_a_host);
@@ -64,25 +50,8 @@ pub fn run(options: &Options) -> Result<(), String> {
             true => show(&figures, &plan, &format!("{ranks} ranks")),
             false => show(&figures, &plan, &format!("{hosts} hosts x {ranks} ranks")),
         }
-        measured.push((layout, figures));
     }
-    let Some(file) = &options.rules else {
-        return Ok(());
-    };
-    let names: Vec<String> = measured
-        .iter()
-        .map(|(layout, _)| layout.to_string())
-        .collect();
-    let said = format!(
-        "//! {machine}; medians of {} rounds; hosts x ranks on each: {}.\n",
-        plan.rounds,
-        names.join(", ")
-    );
-    write(file, &rules::file(&measured, &plan.points, &said))
-}
-
-fn write(file: &Path, rules: &str) -> Result<(), String> {
-    fs::write(file, rules).map_err(|e| format!("{}: {e}", file.display()))
+    Ok(())
 }
 
 /// Those that are asked for, on the hosts that there are.
@@ -106,13 +75,6 @@ fn layouts(options: &Options, plan: &Plan) -> Result<Vec<HostsLayout>, String> {
                 hosts.max(1)
             ));
         }
-        let ranks = layout.ranks_a_host;
-        if options.rules.is_some() && layout.is_one_host() && !(3..=plan.cores).contains(&ranks) {
-            return Err(format!(
-                "--rules are for three ranks or more with a core each, not {ranks} on {} cores",
-                plan.cores
-            ));
-        }
     }
     Ok(layouts)
 }
@@ -128,11 +90,7 @@ fn skips(layout: HostsLayout) -> String {
     let (placement, sharing) = layout.measured();
     let mut skips = Vec::new();
     for choice in &CHOICES {
-        let run: Vec<usize> = choice
-            .rules_on(placement, sharing)
-            .into_iter()
-            .map(|(number, _)| number)
-            .collect();
+        let run = choice.possible(placement, sharing);
         for (number, name) in choice.algorithms().into_iter().enumerate() {
             if !run.contains(&number) {
                 skips.push(format!("{}/{name}", choice.operation.replace('_', "-")));

@@ -3,40 +3,30 @@
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Call, Needs, Placement, Sharing};
+use super::{Call, Needs, Placement, Sharing, memo};
 
-/// Who decides which algorithm an operation runs by: its table, or whoever measures them.
+/// Who decides which algorithm an operation runs by: what they cost, or whoever measures them.
 pub struct Choice {
     pub operation: &'static str,
     pub(super) algorithms: fn() -> Vec<Described>,
-    pub(super) table: fn(Call) -> usize,
-    /// Lengths at which the table's choice may change: the last of each rule.
-    pub(super) bounds: fn() -> Vec<usize>,
+    /// The number of the one that is chosen while none is forced.
+    pub(super) chosen: fn(Call) -> usize,
     /// The number of the algorithm that goes by the board.
     pub(super) shared: usize,
-    /// One more than the number of an algorithm; 0 while the table decides.
+    /// One more than the number of an algorithm; 0 while none is forced.
     pub(super) forced: AtomicUsize,
 }
 
 /// An algorithm, for those who measure it.
 pub(super) struct Described {
     name: String,
-    rule: String,
-    needs: Needs,
+    pub(super) needs: Needs,
 }
 
 impl Described {
-    /// One among ranks that are alike, or one that is composed of such.
-    pub fn new(algorithm: impl Debug, needs: Needs, is_flat: bool) -> Described {
-        let rule = match is_flat {
-            true => format!("Flat({algorithm:?})"),
-            false => format!("{algorithm:?}"),
-        };
-        Described {
-            name: name_of(algorithm),
-            rule,
-            needs,
-        }
+    pub fn new(algorithm: impl Debug, needs: Needs) -> Described {
+        let name = name_of(algorithm);
+        Described { name, needs }
     }
 }
 
@@ -47,8 +37,8 @@ impl Choice {
         all.map(|one| one.name).collect()
     }
 
-    /// How a rule names each algorithm that can run among ranks that are so placed and share so much, with its number; none is one host.
-    pub fn rules_on(&self, placement: Option<Placement>, sharing: Sharing) -> Vec<(usize, String)> {
+    /// The numbers of the algorithms that can run among ranks that are so placed and share so much; none is one host.
+    pub fn possible(&self, placement: Option<Placement>, sharing: Sharing) -> Vec<usize> {
         let call = Call {
             bytes: 0,
             ranks: placement.map_or(2, |placement| placement.hosts * placement.ranks_a_host),
@@ -59,26 +49,29 @@ impl Choice {
         };
         let all = (self.algorithms)().into_iter().enumerate();
         let can_run = all.filter(|(_, one)| one.needs.are_met(call));
-        can_run.map(|(number, one)| (number, one.rule)).collect()
+        can_run.map(|(number, _)| number).collect()
     }
 
-    /// The algorithm that all calls from now on run by, or none to let the table decide. The same on all ranks, and no
-    /// call under way. Where it needs more than the ranks share, the table decides.
+    /// The algorithm that all calls from now on run by, or none to take the cheapest again. The same on all ranks, and no
+    /// call under way. Where it needs more than the ranks share, the cheapest is taken.
     pub fn force(&self, algorithm: Option<usize>) {
         let number = algorithm.map_or(0, |number| number + 1);
         self.forced.store(number, Ordering::Relaxed);
     }
 
-    /// Up to which length the table has ranks on one host go by the board, if it does at all; the call's own does not count.
-    pub(crate) fn shared_up_to(&self, call: Call) -> Option<usize> {
-        let is_shared = |&bytes: &usize| (self.table)(Call { bytes, ..call }) == self.shared;
-        let mut bounds = (self.bounds)();
-        bounds.sort_unstable();
-        let shared = bounds.into_iter().take_while(is_shared);
-        shared.last()
+    /// Up to which length, `longest` at most, ranks on one host go by the board, if they do at all; the call's own does not count.
+    pub(crate) fn shared_up_to(&self, call: Call, longest: usize) -> Option<usize> {
+        let mut up_to = None;
+        let mut bytes = 0;
+        while bytes <= longest && (self.chosen)(Call { bytes, ..call }) == self.shared {
+            let last = memo::longest_alike(bytes).min(longest);
+            up_to = Some(last);
+            bytes = last.saturating_add(1);
+        }
+        up_to
     }
 
-    /// Whether it is the algorithm by the board that is forced; none while the table decides.
+    /// Whether it is the algorithm by the board that is forced; none while none is forced.
     #[inline(always)]
     pub(crate) fn is_shared_forced(&self) -> Option<bool> {
         self.forced().map(|number| number == self.shared)
@@ -89,8 +82,8 @@ impl Choice {
         self.forced.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// What the table says for a message, or block, of that many bytes.
-    pub fn by_table(
+    /// The number of the algorithm that is chosen for a message, or block, of that many bytes while none is forced.
+    pub fn chosen(
         &self,
         bytes: usize,
         ranks: usize,
@@ -98,7 +91,7 @@ impl Choice {
         sharing: Sharing,
         placement: Option<Placement>,
     ) -> usize {
-        (self.table)(Call {
+        (self.chosen)(Call {
             bytes,
             ranks,
             oversubscribed,

@@ -1,7 +1,7 @@
-//! What the tables say.
+//! What is chosen.
 
 use super::rules::ANY;
-use super::tables::by_table;
+use super::tables::unforced;
 use super::*;
 use crate::allreduce::Algorithm as WithHosts;
 use crate::flat::allreduce::Algorithm;
@@ -16,15 +16,15 @@ fn a_choice_names_its_algorithms_and_obeys() {
     let names = choice.algorithms();
     let number = |name: &str| names.iter().position(|one| one == name).unwrap();
     assert_eq!(
-        choice.by_table(8, 4, false, Sharing::Nothing, None),
+        choice.chosen(8, 4, false, Sharing::Nothing, None),
         number("recursive_doubling")
     );
     assert_eq!(
-        choice.by_table(8, 4, true, Sharing::Nothing, None),
+        choice.chosen(8, 4, true, Sharing::Nothing, None),
         number("linear")
     );
     assert_eq!(
-        choice.by_table(ANY, 4, false, Sharing::Nothing, None),
+        choice.chosen(ANY, 4, false, Sharing::Nothing, None),
         number("rabenseifner")
     );
     assert_eq!(choice.forced(), None);
@@ -44,136 +44,57 @@ fn a_choice_names_its_algorithms_and_obeys() {
     assert_eq!(flat::allreduce(call), Algorithm::Rabenseifner);
 }
 
+/// Where ranks share a board but may not copy from each other, what copies is passed over.
 #[test]
-fn ranks_that_share_caches_do_not_copy_from_each_other() {
-    use crate::flat::{bcast, scatter};
-    let call = |oversubscribed, are_near| Call {
-        bytes: 256 << 10,
-        ranks: 4,
-        oversubscribed,
-        sharing: Sharing::Everything,
-        are_near,
-        placement: None,
-    };
-    assert_eq!(
-        by_table::flat::scatter(call(true, false)),
-        scatter::Algorithm::Direct
-    );
-    assert_eq!(
-        by_table::flat::scatter(call(true, true)),
-        scatter::Algorithm::Linear
-    );
-    assert_eq!(
-        by_table::flat::bcast(call(true, true)),
-        bcast::Algorithm::Linear
-    );
+fn what_is_chosen_can_run() {
     for oversubscribed in [false, true] {
-        for bytes in [8, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20] {
-            // With a core each, three and more go as was measured.
-            for ranks in [2, 3, 4, 8, 64] {
-                if !oversubscribed && (3..=16).contains(&ranks) {
-                    continue;
+        for are_near in [false, true] {
+            for sharing in [Sharing::Nothing, Sharing::Board, Sharing::Everything] {
+                for ranks in [2, 3, 5, 16, 128] {
+                    for bits in 0..24 {
+                        let bytes = 1 << bits;
+                        let call = Call {
+                            bytes,
+                            ranks,
+                            oversubscribed,
+                            sharing,
+                            are_near,
+                            placement: None,
+                        };
+                        for choice in &CHOICES {
+                            let chosen = (choice.chosen)(call);
+                            let all = (choice.algorithms)();
+                            assert!(all[chosen].needs.are_met(call), "{}", choice.operation);
+                        }
+                    }
                 }
-                let call = Call {
-                    bytes,
-                    ranks,
-                    ..call(oversubscribed, true)
-                };
-                assert_ne!(
-                    by_table::flat::scatter(call),
-                    crate::flat::scatter::Algorithm::Direct
-                );
-                assert_ne!(
-                    by_table::flat::alltoall(call),
-                    crate::flat::alltoall::Algorithm::Direct
-                );
-                assert_ne!(
-                    by_table::flat::reduce_scatter(call),
-                    crate::flat::reduce_scatter::Algorithm::Direct
-                );
             }
         }
     }
 }
 
-/// A reduction on the board reads each operand where its rank has posted it, and so makes a copy less than one by messages. Few ranks
-/// whose cores share caches make that up where messages are long.
 #[test]
-fn ranks_that_share_cores_reduce_on_the_board() {
-    use crate::flat::{reduce, reduce_scatter, scan};
-    for are_near in [false, true] {
-        for bytes in [8, 4 << 10, 64 << 10, 256 << 10, 512 << 10] {
-            for ranks in [3, 4, 8, 16] {
-                if are_near && ranks < 16 && bytes > 4 << 10 {
-                    continue;
-                }
+fn short_operations_go_by_the_board() {
+    for oversubscribed in [false, true] {
+        for are_near in [false, true] {
+            for ranks in [2, 3, 4, 8, 16] {
                 let call = Call {
-                    bytes,
+                    bytes: 8,
                     ranks,
-                    oversubscribed: true,
-                    sharing: Sharing::Board,
+                    oversubscribed,
+                    sharing: Sharing::Everything,
                     are_near,
                     placement: None,
                 };
-                let holds = |one: bool| assert!(one, "{ranks} ranks, {bytes} bytes");
-                holds(by_table::flat::reduce(call) == reduce::Algorithm::Shared);
-                holds(by_table::flat::scan(call) == scan::Algorithm::Shared);
-                if are_near {
-                    holds(by_table::flat::allreduce(call) == Algorithm::Shared);
-                }
-                if are_near && bytes <= 64 << 10 {
-                    holds(
-                        by_table::flat::reduce_scatter(call) == reduce_scatter::Algorithm::Shared,
-                    );
+                for choice in &CHOICES {
+                    let chosen = (choice.chosen)(call);
+                    assert_eq!(chosen, choice.shared, "{} of {ranks}", choice.operation);
+                    let up_to = choice.shared_up_to(call, 16 << 10);
+                    assert!(up_to >= Some(64), "{}", choice.operation);
                 }
             }
         }
     }
-}
-
-#[test]
-fn ranks_with_a_core_each_go_as_was_measured() {
-    use crate::flat::{allgather, allreduce, scatter};
-    let call = |bytes, ranks, sharing| Call {
-        bytes,
-        ranks,
-        oversubscribed: false,
-        sharing,
-        are_near: true,
-        placement: None,
-    };
-    let everything = |bytes, ranks| call(bytes, ranks, Sharing::Everything);
-    assert_eq!(
-        by_table::flat::allreduce(everything(8, 16)),
-        allreduce::Algorithm::Shared
-    );
-    assert_eq!(
-        by_table::flat::allgather(everything(8, 5)),
-        allgather::Algorithm::Shared
-    );
-    assert_eq!(
-        by_table::flat::scatter(everything(1 << 20, 16)),
-        scatter::Algorithm::Direct
-    );
-    // Where no rank may copy from another the next rule is for the same length.
-    let board = call(1 << 20, 16, Sharing::Board);
-    assert_eq!(by_table::flat::scatter(board), scatter::Algorithm::Linear);
-    // Two, more than were measured, more than cores, and those that share nothing, go by the table.
-    for call in [
-        everything(8, 17),
-        Call {
-            oversubscribed: true,
-            ..everything(8, 16)
-        },
-        call(8, 16, Sharing::Nothing),
-        everything(8, 2),
-    ] {
-        assert!(!(call.has_cores() && call.ranks <= 16));
-    }
-    assert_ne!(
-        by_table::flat::allreduce(everything(8, 17)),
-        allreduce::Algorithm::Shared
-    );
 }
 
 #[test]
@@ -193,15 +114,15 @@ fn hosts_have_rules_of_their_own() {
         placement: Some(placement),
     };
     let (even, uneven) = (on(2, true, true), on(2, false, true));
-    let short = by_table::allreduce(call(8, even));
+    let short = unforced::allreduce(call(8, even));
     assert_eq!(short, WithHosts::Hierarchical);
-    let long = by_table::allreduce(call(ANY, even));
+    let long = unforced::allreduce(call(ANY, even));
     assert_eq!(long, WithHosts::HierarchicalSplit);
-    let long = by_table::allreduce(call(ANY, uneven));
+    let long = unforced::allreduce(call(ANY, uneven));
     assert_eq!(long, WithHosts::Hierarchical);
     // A scan's results follow the order of the ranks, whatever the operation.
     use crate::flat::scan::Algorithm::RecursiveDoubling;
-    let scan = by_table::scan(call(8, on(2, true, false)));
+    let scan = unforced::scan(call(8, on(2, true, false)));
     assert_eq!(scan, crate::scan::Algorithm::Flat(RecursiveDoubling));
 }
 
@@ -227,7 +148,7 @@ fn on_hosts(bytes: usize, hosts: usize, is_even: bool) -> Call {
 fn what_is_divided_over_a_host_is_long_enough_for_its_hosts() {
     use crate::{bcast, reduce_scatter};
     for (hosts, longest) in [(2, 32 << 10), (4, 32 << 10), (8, 128 << 10), (99, 2 << 20)] {
-        let chosen = |bytes, is_even| by_table::reduce_scatter(on_hosts(bytes, hosts, is_even));
+        let chosen = |bytes, is_even| unforced::reduce_scatter(on_hosts(bytes, hosts, is_even));
         let (whole, split) = (
             reduce_scatter::Algorithm::Hierarchical,
             reduce_scatter::Algorithm::HierarchicalSplit,
@@ -237,7 +158,7 @@ fn what_is_divided_over_a_host_is_long_enough_for_its_hosts() {
         assert_eq!(chosen(longest + 1, false), whole);
     }
     for (hosts, longest) in [(2, 1 << 20), (3, 2 << 20), (8, 4 << 20), (9, 8 << 20)] {
-        let chosen = |bytes| by_table::bcast(on_hosts(bytes, hosts, false));
+        let chosen = |bytes| unforced::bcast(on_hosts(bytes, hosts, false));
         assert_eq!(chosen(longest), bcast::Algorithm::Hierarchical);
         assert_eq!(chosen(longest + 1), bcast::Algorithm::HierarchicalStreams);
     }
@@ -246,26 +167,29 @@ fn what_is_divided_over_a_host_is_long_enough_for_its_hosts() {
 #[test]
 fn short_blocks_of_an_alltoall_are_exchanged_by_position_or_by_leaders() {
     use crate::alltoall::Algorithm as Alltoall;
-    let chosen = |bytes, is_even| by_table::alltoall(on_hosts(bytes, 4, is_even));
+    let chosen = |bytes, is_even| unforced::alltoall(on_hosts(bytes, 4, is_even));
     assert_eq!(chosen(8, true), Alltoall::HierarchicalSplit);
     assert_eq!(chosen(8, false), Alltoall::Hierarchical);
-    let pairwise = crate::flat::alltoall::Algorithm::Pairwise;
-    assert_eq!(chosen(1 << 20, true), Alltoall::Flat(pairwise));
+    assert!(matches!(chosen(1 << 20, true), Alltoall::Flat(_)));
 }
 
 #[test]
-fn a_rule_names_each_algorithm_that_can_run() {
+fn what_the_ranks_do_not_share_is_left_out() {
     let find = |choice: &&Choice| choice.operation == "alltoall";
     let alltoall = CHOICES.iter().find(find).unwrap();
-    let rules = |is_even| {
+    let names = alltoall.algorithms();
+    let possible = |is_even| {
         let placement = on_hosts(8, 2, is_even).placement;
-        let rules = alltoall.rules_on(placement, Sharing::Nothing).into_iter();
-        rules.map(|(_, rule)| rule).collect::<Vec<_>>()
+        let numbers = alltoall.possible(placement, Sharing::Nothing);
+        numbers
+            .into_iter()
+            .map(|number| names[number].as_str())
+            .collect::<Vec<_>>()
     };
-    let flat = ["Flat(Bruck)", "Flat(Linear)", "Flat(Pairwise)"];
-    assert_eq!(rules(false), [&flat[..], &["Hierarchical"]].concat());
-    let both = ["Hierarchical", "HierarchicalSplit"];
-    assert_eq!(rules(true), [&flat[..], &both].concat());
+    let flat = ["bruck", "linear", "pairwise"];
+    assert_eq!(possible(false), [&flat[..], &["hierarchical"]].concat());
+    let both = ["hierarchical", "hierarchical_split"];
+    assert_eq!(possible(true), [&flat[..], &both].concat());
 }
 
 proptest! {
@@ -279,7 +203,7 @@ proptest! {
         let placements: Vec<_> = placements.collect();
         for choice in &CHOICES {
             let chosen = placements.iter().map(|placement| {
-                choice.by_table(bytes, names.len(), false, Sharing::Nothing, *placement)
+                choice.chosen(bytes, names.len(), false, Sharing::Nothing, *placement)
             });
             let chosen: Vec<usize> = chosen.collect();
             prop_assert!(chosen.iter().all(|one| *one == chosen[0]), "{}: {chosen:?}", choice.operation);

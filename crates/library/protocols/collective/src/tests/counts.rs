@@ -9,6 +9,9 @@ const RANKS_A_HOST: usize = 2;
 /// Long enough that what is divided is divided evenly, short enough that each part is one message.
 const BLOCK_BYTES: usize = 64;
 
+/// So long that what is divided is as long as what is not, to those who choose by lengths.
+const LONG: usize = 512 << 10;
+
 /// What one operation costs.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
@@ -57,17 +60,17 @@ fn divided_over_a_host_the_busiest_rank_moves_a_part_of_the_bytes_in_as_many_mes
     let size = HOSTS * RANKS_A_HOST;
     let pairs = [
         (
-            counts(Allreduce(allreduce::Algorithm::Hierarchical), 64 << 10),
-            counts(Allreduce(allreduce::Algorithm::HierarchicalSplit), 64 << 10),
+            counts(Allreduce(allreduce::Algorithm::Hierarchical), LONG),
+            counts(Allreduce(allreduce::Algorithm::HierarchicalSplit), LONG),
         ),
         (
             counts(
                 ReduceScatter(reduce_scatter::Algorithm::Hierarchical),
-                (64 << 10) / size,
+                LONG / size,
             ),
             counts(
                 ReduceScatter(reduce_scatter::Algorithm::HierarchicalSplit),
-                (64 << 10) / size,
+                LONG / size,
             ),
         ),
     ];
@@ -142,7 +145,7 @@ fn the_root_of_short_blocks_deals_with_one_rank_of_each_other_host() {
 
 #[test]
 fn each_byte_of_a_broadcast_comes_to_a_host_once_and_in_streams_to_one_rank_each() {
-    const BYTES: usize = 128 << 10;
+    const BYTES: usize = 1 << 20;
     let whole = counts(Operation::Bcast(bcast::Algorithm::Hierarchical), BYTES);
     let streams = counts(
         Operation::Bcast(bcast::Algorithm::HierarchicalStreams),

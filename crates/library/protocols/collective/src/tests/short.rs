@@ -115,7 +115,7 @@ fn limits_are_where_the_tables_change() {
                         .step_by(997)
                         .chain([48, 49, 112, 113, 4096, 16384])
                     {
-                        let placed = choice.by_table(bytes, size, oversubscribed, sharing, None);
+                        let placed = choice.chosen(bytes, size, oversubscribed, sharing, None);
                         let [far, near] =
                             [false, true].map(|are_near| limits.admit(number, bytes, are_near));
                         // One that was begun before ranks knew that they are near goes on by the board.

@@ -4,7 +4,7 @@ use crate::bench::stats::{binary, median, three_digits};
 use crate::output::align;
 
 /// The column of what the library chooses by itself.
-pub const TABLE: &str = "table";
+pub const CHOSEN: &str = "chosen";
 
 /// The figures of all operations among the same ranks.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Figures {
 #[derive(Debug)]
 pub struct Operation {
     pub name: String,
-    /// In the order in which they were measured; the table's choice first.
+    /// In the order in which they were measured; what the library chooses first.
     pub algorithms: Vec<Algorithm>,
 }
 
@@ -67,21 +67,21 @@ impl Figures {
 }
 
 impl Operation {
-    /// A line for each size; at its end the fastest algorithm, and how much longer the table's choice takes.
+    /// A line for each size; at its end the fastest algorithm, and how much longer what is chosen takes.
     pub fn render(&self, points: &[u64], ranks: &str) -> String {
         let mut header = vec!["bytes".to_string()];
         header.extend(self.algorithms.iter().map(|one| one.name.clone()));
-        header.extend(["fastest".into(), "table/fastest".into()]);
+        header.extend(["fastest".into(), "chosen/fastest".into()]);
         let mut rows = vec![header];
         for (at, &bytes) in points.iter().enumerate() {
             let values = self.algorithms.iter().map(|one| one.value(at));
             let mut row = vec![binary(bytes)];
             row.extend(values.map(|value| value.map_or("-".into(), three_digits)));
-            let given = self.algorithms.iter().filter(|one| one.name != TABLE);
+            let given = self.algorithms.iter().filter(|one| one.name != CHOSEN);
             let fastest = given
                 .filter_map(|one| Some((one, one.value(at)?)))
                 .min_by(|(_, a), (_, b)| a.total_cmp(b));
-            let chosen = self.algorithms.iter().find(|one| one.name == TABLE);
+            let chosen = self.algorithms.iter().find(|one| one.name == CHOSEN);
             let chosen = chosen.and_then(|one| one.value(at));
             row.push(fastest.map_or("-".into(), |(one, _)| one.name.clone()));
             let ratio = fastest.zip(chosen).map(|((_, best), chosen)| chosen / best);
@@ -105,13 +105,13 @@ mod tests {
         let mut figures = Figures::default();
         let points = [8, 64];
         for (series, x, value) in [
-            ("bcast/table", 8, 1.0),
+            ("bcast/chosen", 8, 1.0),
             ("bcast/linear", 8, 2.0),
             ("bcast/linear", 8, 4.0),
             ("bcast/linear", 8, 3.0),
             ("bcast/linear", 64, 5.0),
             ("bcast/linear", 99, 5.0),
-            ("reduce/table", 8, 6.0),
+            ("reduce/chosen", 8, 6.0),
             ("nonsense", 8, 7.0),
         ] {
             figures.add(&points, series, x, value);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use weft_collective::{Placement, Sharing};
 
-/// So many hosts with as many ranks on each: `4x2`, or `1x16`, where they have a core each.
+/// So many hosts with as many ranks on each: `4x2`, or `1x16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostsLayout {
     pub hosts: usize,
@@ -27,10 +27,6 @@ impl HostsLayout {
         counts.into_iter().map(two).collect()
     }
 
-    pub fn ranks(self) -> usize {
-        self.hosts * self.ranks_a_host
-    }
-
     pub fn is_one_host(self) -> bool {
         self.hosts == 1
     }
@@ -40,24 +36,16 @@ impl HostsLayout {
     pub fn measured(self) -> (Option<Placement>, Sharing) {
         match self.is_one_host() {
             true => (None, Sharing::Everything),
-            false => (Some(self.placement(true)), Sharing::Nothing),
+            false => (Some(self.placement()), Sharing::Nothing),
         }
     }
 
-    /// On as many hosts, in the way that suits the fewest algorithms: where the kernel lets no rank copy from another, or scattered.
-    pub fn poorest(self) -> (Option<Placement>, Sharing) {
-        match self.is_one_host() {
-            true => (None, Sharing::Board),
-            false => (Some(self.placement(false)), Sharing::Nothing),
-        }
-    }
-
-    fn placement(self, is_tidy: bool) -> Placement {
+    fn placement(self) -> Placement {
         Placement {
             hosts: self.hosts,
             ranks_a_host: self.ranks_a_host,
-            is_even: is_tidy,
-            is_contiguous: is_tidy,
+            is_even: true,
+            is_contiguous: true,
         }
     }
 }
@@ -71,12 +59,11 @@ impl FromStr for HostsLayout {
                 hosts: hosts.parse().ok()?,
                 ranks_a_host: ranks_a_host.parse().ok()?,
             };
-            let least = if layout.is_one_host() { 3 } else { 2 };
-            (layout.hosts > 0 && layout.ranks_a_host >= least).then_some(layout)
+            (layout.hosts > 0 && layout.ranks_a_host > 1).then_some(layout)
         });
         parsed.ok_or_else(|| {
             format!(
-                "`{text}` is not HOSTSxRANKS, such as 4x2, each at least 2, or 1x16, at least 1x3"
+                "`{text}` is not HOSTSxRANKS, such as 4x2, with at least 2 ranks a host, or 1x16"
             )
         })
     }
@@ -95,13 +82,10 @@ mod tests {
     #[test]
     fn layouts_are_read_as_they_are_written() {
         let layout: HostsLayout = "4x2".parse().unwrap();
-        assert_eq!(
-            (layout.hosts, layout.ranks_a_host, layout.ranks()),
-            (4, 2, 8)
-        );
+        assert_eq!((layout.hosts, layout.ranks_a_host), (4, 2));
         assert_eq!(layout.to_string(), "4x2");
-        assert!("1x3".parse().is_ok_and(HostsLayout::is_one_host));
-        for nonsense in ["", "4", "4x", "0x4", "1x2", "2x1", "x2", "2x2x2", "-2x2"] {
+        assert!("1x2".parse().is_ok_and(HostsLayout::is_one_host));
+        for nonsense in ["", "4", "4x", "0x4", "1x1", "2x1", "x2", "2x2x2", "-2x2"] {
             assert!(nonsense.parse::<HostsLayout>().is_err(), "{nonsense}");
         }
     }

@@ -1,5 +1,6 @@
 //! Everyone copies from everyone's memory, and waits until all have.
 
+use crate::cost::{Work, copied, meeting, others};
 use crate::memory::Packed;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
@@ -17,4 +18,9 @@ pub(super) async fn run<P: PointToPoint>(
     let step = steps.post_region(&own.memory()).await?;
     steps.take_blocks(step, (0, 1), blocks).await?;
     steps.meet().await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(2.0 * meeting(ranks) + others(ranks) * copied(bytes))
 }

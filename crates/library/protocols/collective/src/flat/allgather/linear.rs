@@ -1,5 +1,6 @@
 //! Through rank 0, which gathers all blocks and sends them to everyone as one message.
 
+use crate::cost::Work;
 use crate::flat::{bcast, gather};
 use crate::memory::{Scratch, copy, window};
 use crate::{Blocks, Channel, PointToPoint};
@@ -37,4 +38,10 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
         bcast::linear::run(channel, &packed, 0).await;
         parts.clone().for_each(|(part, block)| copy(&part, &block));
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let all = ranks as f64 * bytes;
+    gather::linear::work(ranks, bytes) + bcast::linear::work(ranks, all)
 }

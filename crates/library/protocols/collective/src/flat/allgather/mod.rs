@@ -12,11 +12,11 @@ use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
 
 algorithms! {
-    Bruck: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Ring: Nothing,
-    Shared: Board,
+    Bruck = bruck: Nothing,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    Ring = ring: Nothing,
+    Shared = shared: Board,
 }
 
 /// Gathers everyone's `send` into everyone's blocks, of any lengths. No `send` means that the own block is in place.

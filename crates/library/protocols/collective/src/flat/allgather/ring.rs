@@ -1,5 +1,6 @@
 //! Blocks go around the ring, each rank passing on what it received last.
 
+use crate::cost::{Work, others, pass};
 use crate::{Blocks, Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn Blocks) {
@@ -9,4 +10,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
         let into = blocks.block(channel.before(step + 1));
         channel.exchange(next, out, previous, into).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(others(ranks) * pass(bytes))
 }

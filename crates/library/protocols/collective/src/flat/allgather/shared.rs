@@ -1,5 +1,6 @@
 //! Everyone posts its block piece after piece, and copies everyone's out.
 
+use crate::cost::{Work, looked, others, posted, step};
 use crate::memory::copy;
 use crate::steps::{PIECE, pieces};
 use crate::{Blocks, Channel, PointToPoint};
@@ -25,4 +26,9 @@ pub(super) async fn run<P: PointToPoint>(
         }
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(step() + posted(bytes) + others(ranks) * looked(bytes))
 }

@@ -2,6 +2,7 @@
 //!
 //! In place, a rank's slice of its own input is read by itself alone, and the others' results come when all have combined.
 
+use crate::cost::{Work, combined, copied, meeting, others};
 use crate::memory::{Packed, window};
 use crate::steps::{Direct, slice};
 use crate::{Channel, PointToPoint, Reduction};
@@ -34,4 +35,11 @@ pub(super) async fn run<P: PointToPoint>(
     }
     output.unpack(&reduction.output().memory());
     steps.meet().await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let slice = bytes / ranks as f64;
+    let reads = 2.0 * others(ranks) * copied(slice);
+    Work::alike(4.0 * meeting(ranks) + reads + combined(bytes))
 }

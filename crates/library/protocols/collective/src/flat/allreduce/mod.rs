@@ -1,7 +1,7 @@
 //! MPI_Allreduce (MPI-5.0 §6.9.6).
 
 mod direct;
-mod linear;
+pub(crate) mod linear;
 mod rabenseifner;
 mod recursive_doubling;
 mod shared;
@@ -12,11 +12,11 @@ use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
 algorithms! {
-    Direct: Everything,
-    Linear: Nothing,
-    Rabenseifner: Nothing,
-    RecursiveDoubling: Nothing,
-    Shared: Board,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    Rabenseifner = rabenseifner: Nothing,
+    RecursiveDoubling = recursive_doubling: Nothing,
+    Shared = shared: Board,
 }
 
 /// Reduces everyone's input into everyone's output.

@@ -1,6 +1,7 @@
 //! Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004): each rank
 //! moves the vector about twice, however many ranks there are.
 
+use crate::cost::{Counts, Work, combined, exchange, halvings, hop};
 use crate::flat::reduce::halving::{self, Folded, Halves, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -27,4 +28,15 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     if let Some(lower) = folded.folded(number) {
         channel.wait(channel.send(lower, output.memory())).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let halves = halvings(ranks).map(|part| part * bytes);
+    let each = halves.map(|half| 2.0 * exchange(half) + combined(half));
+    let back = match ranks.is_power_of_two() {
+        true => Counts::NOTHING,
+        false => hop(bytes),
+    };
+    Work::alike(halving::folding(ranks, bytes) + each.sum() + back)
 }

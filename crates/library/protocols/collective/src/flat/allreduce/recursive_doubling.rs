@@ -1,6 +1,7 @@
 //! Recursive doubling: in each round two adjacent groups of ranks exchange their partial results. Both sides
 //! combine them in rank order, so they hold the same bits.
 
+use crate::cost::{Work, combined, doublings, exchange};
 use crate::flat::reduce::Accumulator;
 use crate::flat::reduce::halving::{Folded, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
@@ -40,4 +41,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     if let Some(lower) = folded.folded(number) {
         channel.wait(channel.send(lower, output.memory())).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(doublings(ranks) * (exchange(bytes) + combined(bytes)))
 }

@@ -1,6 +1,7 @@
 //! Everyone posts its operand. Short ones are combined by everyone, in one step; long ones by rank 0, which posts the result
 //! piece after piece while others post the next.
 
+use crate::cost::{Counts, Work, folded, others, posted, step};
 use crate::flat::{bcast, reduce};
 use crate::steps::PIECE;
 use crate::{Channel, PointToPoint, Reduction};
@@ -29,4 +30,13 @@ pub(super) async fn run<P: PointToPoint>(
     steps
         .fold(reduction, posted, all, whole, (reduction.output(), spare))
         .await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    if ranks as f64 * bytes <= ALONE_BYTES as f64 {
+        return Work::alike(step() + posted(bytes) + others(ranks) * folded(bytes));
+    }
+    let turn = Work::rooted(step(), Counts::NOTHING);
+    reduce::shared::work(ranks, bytes) + turn + bcast::shared::work(ranks, bytes)
 }

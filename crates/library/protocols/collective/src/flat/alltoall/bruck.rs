@@ -1,6 +1,7 @@
 //! Bruck's algorithm (Bruck et al. 1997) for short blocks: ceil(log2 n) rounds, in each of which the blocks
 //! whose distance still to go has the round's bit set move on together.
 
+use crate::cost::{Work, doublings, packed, pass};
 use crate::memory::{Scratch, copy, window};
 use crate::{Blocks, Channel, PointToPoint};
 
@@ -49,4 +50,10 @@ pub(super) async fn run<P: PointToPoint>(
     for distance in 1..ranks {
         copy(&block(distance), &receive.block(channel.before(distance)));
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let all = ranks as f64 * bytes;
+    Work::alike(doublings(ranks) * (pass(all / 2.0) + packed(all)))
 }

@@ -1,5 +1,6 @@
 //! Everyone copies its blocks from everyone's memory, and waits until all have.
 
+use crate::cost::{Work, copied, meeting, others};
 use crate::memory::Packed;
 use crate::{Blocks, Channel, PointToPoint};
 
@@ -14,4 +15,9 @@ pub(super) async fn run<P: PointToPoint>(
     let own = (channel.rank(), channel.size());
     steps.take_blocks(step, own, receive).await?;
     steps.meet().await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(2.0 * meeting(ranks) + others(ranks) * copied(bytes))
 }

@@ -1,6 +1,7 @@
 //! All messages at once, in windows, each rank beginning with its neighbours so that no one is flooded.
 
 use crate::channel::WINDOW;
+use crate::cost::{Work, others, received, round, sent};
 use crate::{Blocks, Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -33,4 +34,9 @@ pub(super) async fn run<P: PointToPoint>(
         }
         channel.wait_all(&requests).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(round() + others(ranks) * (sent(bytes) + received(bytes)))
 }

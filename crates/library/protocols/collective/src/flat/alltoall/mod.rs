@@ -12,11 +12,11 @@ use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
 
 algorithms! {
-    Bruck: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Pairwise: Nothing,
-    Shared: Board,
+    Bruck = bruck: Nothing,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    Pairwise = pairwise: Nothing,
+    Shared = shared: Board,
 }
 
 /// Sends block `r` of `send` to rank `r`'s block of this rank's number. All blocks are as long. No `send`

@@ -1,5 +1,6 @@
 //! One exchange after the other, at growing distances around the ring, for long blocks.
 
+use crate::cost::{Work, others, pass};
 use crate::{Blocks, Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -13,4 +14,9 @@ pub(super) async fn run<P: PointToPoint>(
             .exchange(to, send.block(to), from, receive.block(from))
             .await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(others(ranks) * pass(bytes))
 }

@@ -1,5 +1,6 @@
 //! Everyone posts a piece for each of the others in a step, and copies its own out of everyone's.
 
+use crate::cost::{Work, looked, others, posted, step};
 use crate::memory::{copy, equal_part};
 use crate::steps::{LONGEST, pieces, place_for};
 use crate::{Blocks, Channel, PointToPoint};
@@ -37,4 +38,9 @@ pub(super) async fn run<P: PointToPoint>(
         }
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(step() + others(ranks) * (posted(bytes) + looked(bytes)))
 }

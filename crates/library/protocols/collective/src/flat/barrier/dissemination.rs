@@ -1,6 +1,7 @@
 //! Dissemination (Hensgen, Finkel and Manber 1988): in round k each rank tells the one 2^k after it, and so
 //! after ceil(log2 n) rounds has heard, directly or not, from all.
 
+use crate::cost::{Work, doublings, pass};
 use crate::memory::NOTHING;
 use crate::{Channel, PointToPoint};
 
@@ -11,4 +12,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
         channel.exchange(to, NOTHING, from, NOTHING).await;
         distance *= 2;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
+    Work::alike(doublings(ranks) * pass(0.0))
 }

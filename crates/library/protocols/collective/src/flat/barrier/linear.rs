@@ -1,5 +1,6 @@
 //! Through rank 0: it hears from everyone, then answers everyone.
 
+use crate::cost::{Work, hop, others, received, sent};
 use crate::memory::NOTHING;
 use crate::{Channel, PointToPoint};
 
@@ -15,4 +16,11 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
     } else {
         channel.exchange(0, NOTHING, 0, NOTHING).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
+    let further = 2.0 * (others(ranks) - 1.0);
+    let hears_and_answers = 2.0 * hop(0.0) + further * sent(0.0);
+    Work::rooted(hears_and_answers, received(0.0) + sent(0.0))
 }

@@ -8,9 +8,9 @@ use crate::select;
 use crate::{Channel, PointToPoint};
 
 algorithms! {
-    Dissemination: Nothing,
-    Linear: Nothing,
-    Shared: Board,
+    Dissemination = dissemination: Nothing,
+    Linear = linear: Nothing,
+    Shared = shared: Board,
 }
 
 pub async fn barrier<P: PointToPoint>(channel: &Channel<'_, P>) -> Result<(), P::Error> {

@@ -4,6 +4,7 @@
 //! next operation too, where who had left before would wait for it, and where ranks share cores until it is given one. That wait is in the barrier
 //! so, which takes no longer by it than that operation and the barrier took together: the leader was heard of last in any case.
 
+use crate::cost::{Work, meeting};
 use crate::{Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) -> Option<()> {
@@ -13,4 +14,9 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) -> Option<()>
     };
     steps.tell(leader).await?;
     steps.hear_of(leader).await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
+    Work::alike(meeting(ranks))
 }

@@ -1,6 +1,7 @@
 //! A binomial tree: in each round, all who have the message send it to one more.
 
 use crate::channel::ROUNDS;
+use crate::cost::{Work, doublings, hop, others};
 use crate::tree::Subtree;
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
@@ -17,4 +18,11 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
         *request = channel.send(channel.after(child.start), memory.clone());
     }
     channel.wait_all(&requests).await;
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let way = doublings(ranks);
+    let left = 1.0 - way / others(ranks);
+    Work::rooted(way * hop(bytes), left * hop(bytes))
 }

@@ -1,5 +1,6 @@
 //! A pipelined chain: each rank passes segments on to the next while the following ones arrive.
 
+use crate::cost::{Work, hop, others, passed};
 use crate::memory::window;
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
@@ -36,4 +37,12 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
         }
     }
     channel.wait(outgoing).await;
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let segments = (bytes / SEGMENT_BYTES as f64).ceil().max(1.0);
+    let segment = bytes / segments;
+    let way = others(ranks) * hop(segment) + (segments - 1.0) * passed(segment);
+    Work::rooted(way, segments * hop(segment))
 }

@@ -1,5 +1,6 @@
 //! Everyone copies from the root's memory, and the root waits until all have.
 
+use crate::cost::{Work, calls, contended, copied, meeting, others, step};
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
 
@@ -20,4 +21,15 @@ pub(super) async fn run<P: PointToPoint>(
         steps.take(theirs, memory)?;
         steps.announce().await.map(drop)
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let further = others(ranks) - 1.0;
+    // The kernel lets calls for the same memory in one after the other, for the part of each that is not the copy.
+    let waits = calls(0.7 * further) + contended(further, bytes);
+    Work::rooted(
+        step() + meeting(ranks) + copied(bytes) + waits,
+        copied(bytes),
+    )
 }

@@ -1,5 +1,6 @@
 //! The root sends to everyone.
 
+use crate::cost::{Work, contended, hop, long, others, received, sent};
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
 
@@ -14,4 +15,11 @@ pub(crate) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     } else {
         channel.wait(channel.receive(root, memory.clone())).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let further = others(ranks) - 1.0;
+    let same = contended(further, long(bytes));
+    Work::rooted(hop(bytes) + further * sent(bytes) + same, received(bytes))
 }

@@ -5,7 +5,7 @@ mod chain;
 mod direct;
 pub(crate) mod linear;
 mod scatter_ring_allgather;
-mod shared;
+pub(crate) mod shared;
 
 use crate::memory::{Scratch, copy};
 use crate::select;
@@ -14,12 +14,12 @@ use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
 
 algorithms! {
-    Binomial: Nothing,
-    Chain: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    ScatterRingAllgather: Nothing,
-    Shared: Board,
+    Binomial = binomial: Nothing,
+    Chain = chain: Nothing,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    ScatterRingAllgather = scatter_ring_allgather: Nothing,
+    Shared = shared: Board,
 }
 
 /// Broadcasts the root's `memory` into everyone else's.

@@ -1,6 +1,7 @@
 //! Scatter and ring allgather (van de Geijn): the root's message is scattered in pieces down a binomial tree,
 //! then the pieces go around the ring. Each rank moves the message about twice, however many ranks there are.
 
+use crate::cost::{Work, doublings, hop, others, pass, round};
 use crate::memory::window;
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
@@ -44,4 +45,11 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
             .exchange(next, pieces(out, out + 1), previous, pieces(into, into + 1))
             .await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let piece = bytes / ranks as f64;
+    let scatter = (doublings(ranks) - 1.0) * round() + hop(bytes / 2.0);
+    Work::alike(scatter + others(ranks) * pass(piece))
 }

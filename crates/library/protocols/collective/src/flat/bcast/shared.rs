@@ -1,5 +1,6 @@
 //! The root posts piece after piece, and everyone copies each out.
 
+use crate::cost::{Work, looked, posted, step};
 use crate::memory::copy;
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint};
@@ -24,4 +25,11 @@ pub(super) async fn run<P: PointToPoint>(
         }
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(_ranks: usize, bytes: f64) -> Work {
+    // All pieces but the first are copied out while the next is posted.
+    let first = bytes.min(PIECE as f64);
+    Work::rooted(step() + posted(bytes) + looked(first), looked(bytes))
 }

@@ -1,6 +1,7 @@
 //! A binomial tree towards the root: each rank passes on the blocks of its subtree as one message.
 
 use crate::channel::ROUNDS;
+use crate::cost::{Counts, Work, hop, packed};
 use crate::memory::{Scratch, copy, window};
 use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
@@ -51,4 +52,15 @@ pub(super) async fn run<P: PointToPoint>(
         let block = window(&gathered, distance * bytes..(distance + 1) * bytes);
         copy(&block, &blocks.block(channel.after(distance)));
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let rounds = (0..ranks.next_power_of_two().ilog2()).map(|round| (1_u64 << round) as f64);
+    let blocks = rounds.map(|blocks| hop(blocks * bytes));
+    let all = ranks as f64 * bytes;
+    Work::rooted(
+        blocks.sum::<Counts>() + packed(all),
+        hop(bytes) + packed(bytes),
+    )
 }

@@ -1,5 +1,6 @@
 //! The root copies from everyone's memory, and all wait until it has.
 
+use crate::cost::{Work, copied, looks, meeting, others};
 use crate::memory::{Packed, copy};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
@@ -24,4 +25,12 @@ pub(super) async fn run<P: PointToPoint>(
     let step = steps.listen();
     steps.take_blocks(step, (0, 1), blocks).await?;
     steps.announce().await.map(drop)
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::rooted(
+        2.0 * meeting(ranks) + others(ranks) * copied(bytes),
+        looks(1.0),
+    )
 }

@@ -1,5 +1,6 @@
 //! Everyone sends to the root.
 
+use crate::cost::{Work, hop, others, received, sent};
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
@@ -30,4 +31,10 @@ pub(crate) async fn run<P: PointToPoint>(
         }
     };
     channel.windowed(channel.size() - 1, receive).await;
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let further = others(ranks) - 1.0;
+    Work::rooted(hop(bytes) + further * received(bytes), sent(bytes))
 }

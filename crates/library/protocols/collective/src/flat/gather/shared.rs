@@ -1,5 +1,6 @@
 //! Everyone posts its block piece after piece, and the root copies each out.
 
+use crate::cost::{Work, looked, others, posted, step};
 use crate::memory::copy;
 use crate::steps::{PIECE, pieces};
 use crate::{Blocks, Channel, PointToPoint};
@@ -36,4 +37,12 @@ pub(super) async fn run<P: PointToPoint>(
         }
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    // The root copies behind those that post, who post at once.
+    let blocks = posted(bytes) + others(ranks) * looked(bytes);
+    let further = 1.0 - 1.0 / others(ranks);
+    Work::rooted(step() + blocks, further * posted(bytes))
 }

@@ -2,6 +2,7 @@
 //! not commutative is reduced to rank 0, where the ranges begin, and sent from there.
 
 use super::Accumulator;
+use crate::cost::{Work, combined, doublings, hop, packed};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -50,4 +51,10 @@ pub(super) async fn run<P: PointToPoint>(
             .wait(channel.receive(top, reduction.output().memory()))
             .await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let each = hop(bytes) + combined(bytes);
+    Work::rooted(doublings(ranks) * each + packed(bytes), each)
 }

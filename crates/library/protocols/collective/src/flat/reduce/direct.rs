@@ -1,5 +1,6 @@
 //! Each rank combines a slice, which it copies from everyone's memory, and the root copies the results from theirs.
 
+use crate::cost::{Work, combined, copied, meeting, others};
 use crate::memory::{Packed, Scratch, window};
 use crate::steps::{Direct, slice};
 use crate::{Channel, PointToPoint, Reduction};
@@ -44,4 +45,11 @@ pub(super) async fn run<P: PointToPoint>(
     }
     output.unpack(&reduction.output().memory());
     steps.announce().await.map(drop)
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let slice = bytes / ranks as f64;
+    let reads = 2.0 * others(ranks) * copied(slice);
+    Work::alike(3.0 * meeting(ranks) + reads + combined(bytes))
 }

@@ -4,6 +4,7 @@
 //! Neighbouring ranks come together first, so that the operands combined are always those of two adjacent
 //! ranges of ranks, and the order is kept.
 
+use crate::cost::{Counts, combined, hop};
 use crate::memory::Operand;
 use crate::{Channel, PointToPoint, Reduction};
 use std::ops::Range;
@@ -62,6 +63,14 @@ pub(crate) async fn folded_away<P: PointToPoint>(
     let next = channel.rank() + 1;
     channel.wait(channel.send(next, operand.memory())).await;
     channel.wait(channel.receive(next, result.memory())).await;
+}
+
+/// What a participant does for the rank that is folded away, where there is one.
+pub(crate) fn folding(ranks: usize, bytes: f64) -> Counts {
+    match ranks.is_power_of_two() {
+        true => Counts::NOTHING,
+        false => hop(bytes) + combined(bytes),
+    }
 }
 
 /// One halving of a participant's elements: the half it keeps, and the half it gives to its peer.

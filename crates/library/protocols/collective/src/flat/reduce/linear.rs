@@ -1,5 +1,6 @@
 //! The root hears from everyone, and combines from the last rank down.
 
+use crate::cost::{Work, combined, hop, others, received, sent};
 use std::ops::Range;
 
 use weft_reserve::NoMemory;
@@ -112,4 +113,11 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
             }
         }
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let further = others(ranks) - 1.0;
+    let operands = hop(bytes) + further * received(bytes) + others(ranks) * combined(bytes);
+    Work::rooted(operands, sent(bytes))
 }

@@ -1,5 +1,6 @@
 //! The root copies everyone's operand from their memory and combines them, from the last rank down, and all wait until it has.
 
+use crate::cost::{Work, combined, copied, looks, meeting, others};
 use crate::memory::{Operand, Packed};
 use crate::steps::{COPIED_PIECE, RemoteRegion, Steps, pieces};
 use crate::{Channel, PointToPoint, Reduction};
@@ -63,4 +64,10 @@ fn read<P: PointToPoint>(
     steps.read(theirs, &packed.memory())?;
     packed.unpack(&into.memory());
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let operands = others(ranks) * (copied(bytes) + combined(bytes));
+    Work::rooted(2.0 * meeting(ranks) + operands, looks(1.0))
 }

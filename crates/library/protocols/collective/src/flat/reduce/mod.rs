@@ -14,12 +14,12 @@ use crate::{Channel, PointToPoint, Reduction};
 pub(crate) use accumulator::Accumulator;
 
 algorithms! {
-    Binomial: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    LinearDirect: Everything,
-    ReduceScatterGather: Nothing,
-    Shared: Board,
+    Binomial = binomial: Nothing,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    LinearDirect = linear_direct: Everything,
+    ReduceScatterGather = reduce_scatter_gather: Nothing,
+    Shared = shared: Board,
 }
 
 /// Reduces everyone's input into the root's output.

@@ -1,6 +1,7 @@
 //! Reduce-scatter by recursive halving, then a gather of the shares (Rabenseifner 2004), for long vectors.
 
 use super::halving::{self, Folded, Halves};
+use crate::cost::{Work, combined, exchange, halvings, hop};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -50,4 +51,11 @@ pub(super) async fn run<P: PointToPoint>(
     if number == collector && rank != root {
         channel.wait(channel.send(root, partial.memory())).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let halves = halvings(ranks).map(|part| part * bytes);
+    let each = halves.map(|half| exchange(half) + combined(half) + hop(half));
+    Work::alike(halving::folding(ranks, bytes) + each.sum())
 }

@@ -1,5 +1,6 @@
 //! Everyone posts its operand piece after piece, and the root combines them.
 
+use crate::cost::{Work, folded, others, posted, step};
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
@@ -43,4 +44,12 @@ pub(crate) async fn run<P: PointToPoint>(
             .await?;
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    // The root combines behind those that post, who post at once.
+    let operands = posted(bytes) + others(ranks) * folded(bytes);
+    let further = 1.0 - 1.0 / others(ranks);
+    Work::rooted(step() + operands, further * posted(bytes))
 }

@@ -1,6 +1,7 @@
 //! Each rank combines its share, which it copies from everyone's memory, and waits until all have.
 
 use super::Shares;
+use crate::cost::{Work, combined, copied, meeting, others};
 use crate::memory::{Packed, Scratch, copy};
 use crate::steps::Direct;
 use crate::{Channel, PointToPoint, Reduction};
@@ -27,4 +28,10 @@ pub(super) async fn run<P: PointToPoint>(
     steps.meet().await?;
     copy(&result, &output);
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let share = bytes / ranks as f64;
+    Work::alike(2.0 * meeting(ranks) + others(ranks) * (copied(share) + combined(share)))
 }

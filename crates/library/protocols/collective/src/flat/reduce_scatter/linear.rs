@@ -1,7 +1,9 @@
 //! Through rank 0, which hears from everyone, combines, and sends everyone its share.
 
 use super::Shares;
+use crate::cost::Work;
 use crate::flat::reduce;
+use crate::flat::scatter;
 use crate::memory::Operand;
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -48,4 +50,10 @@ pub(crate) async fn receive_share<P: PointToPoint>(channel: &Channel<'_, P>, own
     if share.bytes > 0 {
         channel.wait(channel.receive(0, share)).await;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let share = bytes / ranks as f64;
+    reduce::linear::work(ranks, bytes) + scatter::linear::work(ranks, share)
 }

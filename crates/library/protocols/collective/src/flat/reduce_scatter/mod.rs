@@ -13,11 +13,11 @@ use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
 algorithms! {
-    Direct: Everything,
-    Linear: Nothing,
-    Pairwise: Nothing,
-    RecursiveHalving: Nothing,
-    Shared: Board,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    Pairwise = pairwise: Nothing,
+    RecursiveHalving = recursive_halving: Nothing,
+    Shared = shared: Board,
 }
 
 /// Reduces everyone's input, and puts each rank's share of the result at the beginning of its output.

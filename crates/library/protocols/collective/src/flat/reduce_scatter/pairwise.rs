@@ -1,6 +1,7 @@
 //! Each rank sends every other its share of the operand, at growing distances around the ring, and combines what
 //! comes for its own: for long vectors.
 
+use crate::cost::{Work, combined, others, pass};
 use std::ops::Range;
 
 use super::Shares;
@@ -98,4 +99,10 @@ async fn in_rank_order<P: PointToPoint>(
     }
     // Not before: in place, the output holds operands until they are sent.
     result.copy_to(own.output());
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let share = bytes / ranks as f64;
+    Work::alike(others(ranks) * (pass(share) + combined(share)))
 }

@@ -6,6 +6,8 @@
 //! rank in reverse.
 
 use super::Shares;
+use crate::cost::{Work, combined, exchange, halvings, packed};
+use crate::flat::reduce::halving;
 use crate::flat::reduce::halving::{Folded, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -89,4 +91,11 @@ pub(super) async fn run<P: PointToPoint>(
 fn held(folded: &Folded, number: usize) -> impl Iterator<Item = usize> {
     let lower = folded.folded(number);
     [lower, Some(folded.rank(number))].into_iter().flatten()
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let halves = halvings(ranks).map(|part| part * bytes);
+    let each = halves.map(|half| exchange(half) + combined(half));
+    Work::alike(halving::folding(ranks, bytes) + each.sum() + packed(bytes))
 }

@@ -3,6 +3,7 @@
 //! In place the results take the place of operands: of pieces that were posted in the same step or before.
 
 use super::Shares;
+use crate::cost::{Work, folded, posted, step};
 use crate::memory::window;
 use crate::steps::LONGEST;
 use crate::{Channel, PointToPoint, Reduction, memory};
@@ -62,4 +63,10 @@ pub(super) async fn run<P: PointToPoint>(
             .await?;
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let share = bytes / ranks as f64;
+    Work::alike(step() + ranks as f64 * (posted(share) + folded(share)))
 }

@@ -2,6 +2,8 @@
 
 use super::Kind;
 use crate::channel::WINDOW;
+use crate::cost::Work;
+use crate::flat::allreduce;
 use crate::flat::reduce::Accumulator;
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -56,4 +58,9 @@ pub(super) async fn run<P: PointToPoint>(
         before = place(begin - 1);
         upto.copy_to(before);
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    allreduce::linear::work(ranks, bytes)
 }

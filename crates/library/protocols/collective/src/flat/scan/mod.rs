@@ -11,9 +11,9 @@ use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
 algorithms! {
-    Linear: Nothing,
-    RecursiveDoubling: Nothing,
-    Shared: Board,
+    Linear = linear: Nothing,
+    RecursiveDoubling = recursive_doubling: Nothing,
+    Shared = shared: Board,
 }
 
 /// Reduces the inputs of the ranks up to this one into its output.

@@ -2,6 +2,7 @@
 //! has the higher number takes the other group into its result.
 
 use super::Kind;
+use crate::cost::{Work, combined, doublings, exchange};
 use crate::flat::reduce::Accumulator;
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -44,4 +45,9 @@ pub(super) async fn run<P: PointToPoint>(
         }
         bit *= 2;
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(doublings(ranks) * (exchange(bytes) + combined(bytes)))
 }

@@ -1,6 +1,7 @@
 //! Everyone posts its operand piece after piece, and combines those of the ranks before it.
 
 use super::Kind;
+use crate::cost::{Work, folded, others, posted, step};
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
@@ -30,4 +31,9 @@ pub(super) async fn run<P: PointToPoint>(
             .await?;
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::alike(step() + posted(bytes) + others(ranks) * folded(bytes))
 }

@@ -1,5 +1,6 @@
 //! Everyone copies its block from the root's memory, and the root waits until all have.
 
+use crate::cost::{Work, calls, contended_blocks, copied, meeting, others, step};
 use crate::memory::{Packed, copy};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
@@ -30,4 +31,15 @@ pub(super) async fn run<P: PointToPoint>(
     }
     let done = steps.listen();
     steps.others_posted(done).await
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    let further = others(ranks) - 1.0;
+    // As in a broadcast, but that each copies a block of its own.
+    let waits = calls(0.5 * further) + contended_blocks(further, bytes);
+    Work::rooted(
+        step() + meeting(ranks) + copied(bytes) + waits,
+        copied(bytes),
+    )
 }

@@ -1,5 +1,7 @@
 //! The root sends to everyone.
 
+use crate::cost::Work;
+use crate::flat::bcast;
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
@@ -30,4 +32,9 @@ pub(crate) async fn run<P: PointToPoint>(
     if let Some(receive) = receive {
         copy(&blocks.block(root), receive);
     }
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    bcast::linear::work(ranks, bytes)
 }

@@ -10,10 +10,10 @@ use crate::{Blocks, Channel, PointToPoint};
 use weft_memory::Memory;
 
 algorithms! {
-    Binomial: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Shared: Board,
+    Binomial = binomial: Nothing,
+    Direct = direct: Everything,
+    Linear = linear: Nothing,
+    Shared = shared: Board,
 }
 
 /// Scatters the root's blocks, which are all as long, into everyone's `receive`. Only the root passes blocks;

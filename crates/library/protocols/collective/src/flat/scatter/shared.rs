@@ -1,5 +1,6 @@
 //! The root posts a piece for each of the others in a step, and each copies its own out.
 
+use crate::cost::{Work, looked, others, posted, step};
 use crate::memory::{copy, equal_part};
 use crate::steps::{LONGEST, pieces, place_for};
 use crate::{Blocks, Channel, PointToPoint};
@@ -40,4 +41,12 @@ pub(super) async fn run<P: PointToPoint>(
         steps.publish(posting);
     }
     Some(())
+}
+
+/// What its ranks do.
+pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
+    Work::rooted(
+        step() + others(ranks) * posted(bytes) + looked(bytes),
+        looked(bytes),
+    )
 }
