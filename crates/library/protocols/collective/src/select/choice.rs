@@ -71,6 +71,38 @@ impl Choice {
         up_to
     }
 
+    /// What is chosen among so many ranks of one host while none is forced: up to which length each, and its name.
+    pub fn ranges(
+        &self,
+        ranks: usize,
+        oversubscribed: bool,
+        are_near: bool,
+    ) -> Vec<(usize, String)> {
+        let names = self.algorithms();
+        let mut ranges: Vec<(usize, String)> = Vec::new();
+        let mut bytes = 0;
+        loop {
+            let call = Call {
+                bytes,
+                ranks,
+                oversubscribed,
+                sharing: Sharing::Everything,
+                are_near,
+                placement: None,
+            };
+            let name = &names[(self.chosen)(call)];
+            let longest = memo::longest_alike(bytes);
+            match ranges.last_mut() {
+                Some((up_to, last)) if last == name => *up_to = longest,
+                _ => ranges.push((longest, name.clone())),
+            }
+            let Some(next) = longest.checked_add(1) else {
+                return ranges;
+            };
+            bytes = next;
+        }
+    }
+
     /// Whether it is the algorithm by the board that is forced; none while none is forced.
     #[inline(always)]
     pub(crate) fn is_shared_forced(&self) -> Option<bool> {

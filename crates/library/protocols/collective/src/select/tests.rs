@@ -98,6 +98,30 @@ fn short_operations_go_by_the_board() {
 }
 
 #[test]
+fn ranges_tell_what_is_chosen_for_every_length() {
+    for choice in &CHOICES {
+        let names = choice.algorithms();
+        let ranges = choice.ranges(16, false, false);
+        assert_eq!(ranges.last().unwrap().0, usize::MAX);
+        let mut first = 0;
+        for (longest, name) in ranges {
+            for bytes in [first, longest] {
+                let call = Call {
+                    bytes,
+                    ranks: 16,
+                    oversubscribed: false,
+                    sharing: Sharing::Everything,
+                    are_near: false,
+                    placement: None,
+                };
+                assert_eq!(names[(choice.chosen)(call)], name, "{bytes}");
+            }
+            first = longest.wrapping_add(1);
+        }
+    }
+}
+
+#[test]
 fn hosts_have_rules_of_their_own() {
     let on = |ranks_a_host, is_even, is_contiguous| Placement {
         hosts: 3,

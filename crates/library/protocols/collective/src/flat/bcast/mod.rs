@@ -4,6 +4,8 @@ mod binomial;
 mod chain;
 mod direct;
 pub(crate) mod linear;
+mod pieces;
+mod scatter_doubling_allgather;
 mod scatter_ring_allgather;
 pub(crate) mod shared;
 
@@ -18,6 +20,7 @@ algorithms! {
     Chain = chain: Nothing,
     Direct = direct: Everything,
     Linear = linear: Nothing,
+    ScatterDoublingAllgather = scatter_doubling_allgather: Nothing,
     ScatterRingAllgather = scatter_ring_allgather: Nothing,
     Shared = shared: Board,
 }
@@ -88,6 +91,9 @@ async fn forwarded<P: PointToPoint>(
         Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
         Algorithm::Chain => chain::run(channel, &bytes, root).await,
         Algorithm::Linear => linear::run(channel, &bytes, root).await,
+        Algorithm::ScatterDoublingAllgather => {
+            scatter_doubling_allgather::run(channel, &bytes, root).await;
+        }
         Algorithm::ScatterRingAllgather => {
             scatter_ring_allgather::run(channel, &bytes, root).await;
         }
