@@ -2,6 +2,7 @@
 
 mod adapters;
 mod addresses;
+mod collectives;
 mod host;
 mod settings;
 
@@ -26,6 +27,10 @@ pub struct Options {
     /// Show instead what this machine charges for lines between cores, copies and wakes, which takes a second or two to measure
     #[arg(long, conflicts_with_all = ["all", "interface"])]
     host: bool,
+    /// Show instead by which algorithm each collective operation goes among RANKS ranks of this host [default: as many as cores]
+    #[arg(long, value_name = "RANKS", num_args = 0..=1, conflicts_with_all = ["all", "interface", "host"],
+        value_parser = clap::value_parser!(u32).range(2..))]
+    collectives: Option<Option<u32>>,
     /// Interfaces that ranks are to use, as mpiexec's option of that name
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     interface: Vec<String>,
@@ -34,6 +39,12 @@ pub struct Options {
 pub fn run(options: &Options) -> ExitCode {
     if options.host {
         print!("{}", host::text());
+        return ExitCode::SUCCESS;
+    }
+    if let Some(ranks) = options.collectives {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let ranks = ranks.map_or(cores.max(2), |ranks| ranks as usize);
+        print!("{}", collectives::text(ranks, cores));
         return ExitCode::SUCCESS;
     }
     let installation = match Installation::find() {

@@ -127,7 +127,7 @@ impl Work {
         Work { busiest, other }
     }
 
-    /// How long that takes, in ns; where ranks share cores, times as many as there are.
+    /// How long that takes, in ns; where ranks share cores, of all cores together, however many they are.
     pub fn time(self, ranks: usize, prices: &Prices) -> f64 {
         let busiest = prices.of(self.busiest);
         let Some([round, step]) = prices.turns else {
