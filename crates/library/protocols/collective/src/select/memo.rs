@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{Call, Operation};
+use super::Call;
 
 /// Kinds of groups that are kept; those beyond work out each choice anew.
 const KINDS: usize = 32;
@@ -15,17 +15,20 @@ const PLACES: usize = 4;
 /// Lengths of one class go alike: two classes for each power of two.
 const CLASSES: usize = 1 + 2 * usize::BITS as usize;
 
+/// Operations, which the tables number.
+pub(super) const OPERATIONS: usize = 10;
+
 struct Kind {
     /// 0 while there is none.
     key: AtomicU64,
     /// One more than the number of the algorithm; 0 while none is chosen.
-    chosen: [[AtomicU8; CLASSES]; Operation::COUNT],
+    chosen: [[AtomicU8; CLASSES]; OPERATIONS],
 }
 
 static MEMO: [Kind; KINDS] = [const {
     Kind {
         key: AtomicU64::new(0),
-        chosen: [const { [const { AtomicU8::new(0) }; CLASSES] }; Operation::COUNT],
+        chosen: [const { [const { AtomicU8::new(0) }; CLASSES] }; OPERATIONS],
     }
 }; KINDS];
 
@@ -82,9 +85,9 @@ impl Kind {
     }
 }
 
-/// The number of the operation's algorithm, as `choose` has it for the shortest length of the call's class.
+/// The number of the algorithm of the operation of that number, as `choose` has it for the shortest length of the call's class.
 #[inline]
-pub(super) fn chosen(operation: Operation, call: Call, choose: fn(Call) -> u8) -> u8 {
+pub(super) fn chosen(operation: usize, call: Call, choose: fn(Call) -> u8) -> u8 {
     let class = class_of(call.bytes);
     let of_class = Call {
         bytes: shortest(class),
@@ -93,7 +96,7 @@ pub(super) fn chosen(operation: Operation, call: Call, choose: fn(Call) -> u8) -
     let Some(kind) = Kind::of(key_of(call)) else {
         return choose(of_class);
     };
-    let place = &kind.chosen[operation as usize][class];
+    let place = &kind.chosen[operation][class];
     match place.load(Ordering::Relaxed) {
         0 => {
             let number = choose(of_class);

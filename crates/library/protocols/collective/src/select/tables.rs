@@ -38,6 +38,8 @@ macro_rules! tables {
             pub(crate) const COUNT: usize = CHOICES.len();
         }
 
+        const _: () = assert!(Operation::COUNT == memo::OPERATIONS);
+
         /// What is chosen while no algorithm is forced.
         pub(super) mod unforced {
             use super::*;
@@ -58,7 +60,7 @@ macro_rules! tables {
                 use super::*;
                 $(pub fn $name(call: Call) -> crate::flat::$name::Algorithm {
                     use crate::flat::$name::Algorithm;
-                    let chosen = memo::chosen(super::super::Operation::$name, call, |call| {
+                    let chosen = memo::chosen(super::super::Operation::$name as usize, call, |call| {
                         cheapest(Algorithm::ALL, call, Algorithm::needs, Algorithm::work)
                     });
                     Algorithm::ALL[usize::from(chosen)]
