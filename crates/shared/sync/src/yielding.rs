@@ -57,6 +57,10 @@ mod tests {
     fn a_row_of_yields_has_sleeps_in_it() {
         let before = sleeps();
         (0..YIELDS * 8).for_each(|_| yield_now());
-        assert!(sleeps() - before >= 8);
+        // A sleep that is over before its thread has given up the core, which it lost just then, is not counted; some of
+        // eight may be such on a busy machine.
+        assert!(sleeps() - before >= 4);
+        let due = (0..YIELDS * 8).filter(|_| sleep_in_place_of_yield());
+        assert_eq!(due.count(), 8);
     }
 }
