@@ -1,4 +1,4 @@
-//! What an algorithm costs: what its ranks do, counted ([`Counts`]), by what each of that takes on a machine ([`Prices`]).
+//! The cost of an algorithm: how often its ranks do each kind of work ([`Counts`]), times what that takes on a machine ([`Prices`]).
 //!
 //! Each algorithm tells its [`Work`] beside its code, for a number of ranks and a length, and `select` takes the cheapest.
 //! With a core for every rank an operation takes as long as its busiest rank. Where ranks share cores all that any rank does
@@ -7,7 +7,7 @@
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// What is counted.
+/// The kinds of work that are counted.
 #[derive(Clone, Copy)]
 pub(crate) enum Item {
     /// A message that a rank waits for, after which it does what others wait for.
@@ -91,7 +91,7 @@ impl Sum for Counts {
     }
 }
 
-/// What each item takes on a machine, in ns.
+/// The time that each item takes on a machine, in ns.
 pub(crate) struct Prices {
     pub items: [f64; ITEMS],
     /// Where ranks share cores: the turn of a core that each rank is given in a round, and in a step.
@@ -106,7 +106,7 @@ impl Prices {
     }
 }
 
-/// What an operation's ranks do.
+/// The work of an operation's ranks.
 #[derive(Clone, Copy)]
 pub(crate) struct Work {
     /// The rank that has the most to do, or what comes one after the other.
@@ -159,6 +159,17 @@ const PAGE_TABLE_BYTES: f64 = (2 << 20) as f64;
 /// How many rounds there are if the ranks that have something double in each.
 pub(crate) fn doublings(ranks: usize) -> f64 {
     f64::from(ranks.next_power_of_two().ilog2())
+}
+
+/// How many blocks a rank has of its own and others' before each round in which they double: 1, 2, 4 and so on.
+pub(crate) fn doubled(ranks: usize) -> impl Iterator<Item = usize> {
+    (0..ranks.next_power_of_two().ilog2()).map(|round| 1 << round)
+}
+
+/// Blocks that a rank passes on until it has one of each, while what it has doubles from round to round.
+pub(crate) fn gathering(ranks: usize, block: f64) -> Counts {
+    let blocks = doubled(ranks).map(|blocks| blocks.min(ranks - blocks) as f64);
+    blocks.map(|blocks| pass(blocks * block)).sum()
 }
 
 /// How often ranks, or as many of them as are a power of two, can be halved.
@@ -254,7 +265,7 @@ pub(crate) fn posted(bytes: f64) -> Counts {
     Counts::of(Item::Post, 1.0) + Counts::of(Item::PostedByte, bytes)
 }
 
-/// What another has posted, copied out.
+/// A post of another rank, which is copied out.
 pub(crate) fn looked(bytes: f64) -> Counts {
     looks(1.0) + Counts::of(Item::LookedByte, bytes)
 }
@@ -263,7 +274,7 @@ pub(crate) fn looks(count: f64) -> Counts {
     Counts::of(Item::Look, count)
 }
 
-/// What another has posted, combined from there.
+/// A post of another rank, which is combined from where it lies.
 pub(crate) fn folded(bytes: f64) -> Counts {
     looks(1.0) + Counts::of(Item::FoldedByte, bytes)
 }

@@ -133,7 +133,7 @@ pub(super) const SHARED_CORES: Prices = Named {
 .prices(Some([1900.0, 1100.0]));
 
 /// Messages between hosts by TCP: 20 us on their way, 2.5 us of the kernel at each end, 2 GB/s. There is no board.
-pub(super) const NETWORK: Prices = Named {
+const TCP: Named = Named {
     round: 20000.0,
     step: 0.0,
     message: 2500.0,
@@ -154,30 +154,13 @@ pub(super) const NETWORK: Prices = Named {
     folded_byte: 0.0,
     combined_byte: 0.061,
     packed_byte: 0.11,
-}
-.prices(None);
+};
+
+pub(super) const NETWORK: Prices = TCP.prices(None);
 
 /// The same of ranks that share cores: a round takes the kernel's time at both ends from the others, and a turn of each.
 pub(super) const NETWORK_OF_SHARED_CORES: Prices = Named {
     round: 5000.0,
-    step: 0.0,
-    message: 2500.0,
-    packet_byte: 0.25,
-    exchanged_packet_byte: 0.25,
-    passed_packet_byte: 0.25,
-    long: 3000.0,
-    long_byte: 0.5,
-    exchanged_long_byte: 0.25,
-    passed_long_byte: 0.25,
-    call: 0.0,
-    call_byte: 0.0,
-    contended_byte: 0.5,
-    post: 0.0,
-    posted_byte: 0.0,
-    look: 0.0,
-    looked_byte: 0.0,
-    folded_byte: 0.0,
-    combined_byte: 0.061,
-    packed_byte: 0.11,
+    ..TCP
 }
 .prices(Some([10000.0, 0.0]));

@@ -1,6 +1,6 @@
 //! Bruck's algorithm (Bruck et al. 1997): the blocks a rank holds double in each of ceil(log2 n) rounds.
 
-use crate::cost::{Counts, Work, packed, pass};
+use crate::cost::{Work, gathering, packed};
 use crate::memory::{Scratch, copy, window};
 use crate::{Blocks, Channel, PointToPoint};
 
@@ -43,10 +43,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
-    let rounds = (0..ranks.next_power_of_two().ilog2()).map(|round| 1_usize << round);
-    let blocks = rounds.map(|blocks| blocks.min(ranks - blocks) as f64);
-    let each: Counts = blocks.map(|blocks| pass(blocks * bytes)).sum();
-    Work::alike(each + packed(ranks as f64 * bytes))
+    Work::alike(gathering(ranks, bytes) + packed(ranks as f64 * bytes))
 }

@@ -40,7 +40,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let all = ranks as f64 * bytes;
     gather::linear::work(ranks, bytes) + bcast::linear::work(ranks, all)

@@ -12,7 +12,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(others(ranks) * pass(bytes))
 }

@@ -28,7 +28,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(step() + posted(bytes) + others(ranks) * looked(bytes))
 }

@@ -37,7 +37,7 @@ pub(super) async fn run<P: PointToPoint>(
     steps.meet().await
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let slice = bytes / ranks as f64;
     let reads = 2.0 * others(ranks) * copied(slice);

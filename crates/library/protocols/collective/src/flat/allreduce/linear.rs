@@ -9,7 +9,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     bcast::linear::run(channel, &reduction.output().memory(), 0).await;
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     reduce::linear::work(ranks, bytes) + bcast::linear::work(ranks, bytes)
 }

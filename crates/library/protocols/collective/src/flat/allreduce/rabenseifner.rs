@@ -30,7 +30,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let halves = halvings(ranks).map(|part| part * bytes);
     let each = halves.map(|half| 2.0 * exchange(half) + combined(half));

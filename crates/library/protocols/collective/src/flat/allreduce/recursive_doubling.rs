@@ -43,7 +43,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(doublings(ranks) * (exchange(bytes) + combined(bytes)))
 }

@@ -32,7 +32,7 @@ pub(super) async fn run<P: PointToPoint>(
         .await
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     if ranks as f64 * bytes <= ALONE_BYTES as f64 {
         return Work::alike(step() + posted(bytes) + others(ranks) * folded(bytes));

@@ -52,7 +52,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let all = ranks as f64 * bytes;
     Work::alike(doublings(ranks) * (pass(all / 2.0) + packed(all)))

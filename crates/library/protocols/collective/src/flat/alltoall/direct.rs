@@ -17,7 +17,7 @@ pub(super) async fn run<P: PointToPoint>(
     steps.meet().await
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(2.0 * meeting(ranks) + others(ranks) * copied(bytes))
 }

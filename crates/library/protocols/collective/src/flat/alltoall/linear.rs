@@ -36,7 +36,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(round() + others(ranks) * (sent(bytes) + received(bytes)))
 }

@@ -40,7 +40,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::alike(step() + others(ranks) * (posted(bytes) + looked(bytes)))
 }

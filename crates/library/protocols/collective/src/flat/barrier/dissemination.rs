@@ -14,7 +14,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
     Work::alike(doublings(ranks) * pass(0.0))
 }

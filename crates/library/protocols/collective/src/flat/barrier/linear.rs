@@ -18,7 +18,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
     let further = 2.0 * (others(ranks) - 1.0);
     let hears_and_answers = 2.0 * hop(0.0) + further * sent(0.0);

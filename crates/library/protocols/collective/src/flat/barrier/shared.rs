@@ -16,7 +16,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) -> Option<()>
     steps.hear_of(leader).await
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, _bytes: f64) -> Work {
     Work::alike(meeting(ranks))
 }

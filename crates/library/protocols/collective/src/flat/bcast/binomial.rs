@@ -20,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     channel.wait_all(&requests).await;
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let way = doublings(ranks);
     let left = 1.0 - way / others(ranks);

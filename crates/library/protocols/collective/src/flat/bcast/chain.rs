@@ -39,7 +39,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     channel.wait(outgoing).await;
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let segments = (bytes / SEGMENT_BYTES as f64).ceil().max(1.0);
     let segment = bytes / segments;

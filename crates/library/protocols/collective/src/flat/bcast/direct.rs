@@ -23,7 +23,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let further = others(ranks) - 1.0;
     // The kernel lets calls for the same memory in one after the other, for the part of each that is not the copy.

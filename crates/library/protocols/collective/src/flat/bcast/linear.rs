@@ -17,7 +17,7 @@ pub(crate) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let further = others(ranks) - 1.0;
     let same = contended(further, long(bytes));

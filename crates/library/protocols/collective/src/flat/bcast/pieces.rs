@@ -3,11 +3,13 @@
 
 use crate::cost::{Counts, doublings, hop, round};
 use crate::memory::window;
+use crate::tree::Subtree;
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
 
 pub(super) struct Pieces<'m> {
     memory: &'m Memory,
+    root: usize,
     /// The rank's number.
     pub own: usize,
     pub ranks: usize,
@@ -23,6 +25,7 @@ impl<'m> Pieces<'m> {
         let ranks = channel.size();
         Pieces {
             memory,
+            root,
             own: (channel.rank() + ranks - root) % ranks,
             ranks,
             piece_bytes: memory.bytes.div_ceil(ranks),
@@ -36,26 +39,18 @@ impl<'m> Pieces<'m> {
     }
 
     pub async fn scatter<P: PointToPoint>(&self, channel: &Channel<'_, P>) {
-        let (own, ranks) = (self.own, self.ranks);
-        let mut bit = 1;
-        while bit < ranks && own & bit == 0 {
-            bit *= 2;
-        }
-        if own != 0 {
-            let subtree = self.between(own, ranks.min(own + bit));
+        let (own, tree) = (self.own, Subtree::new(channel, self.root));
+        if let Some(parent) = tree.parent {
+            let subtree = self.between(own, own + tree.ranks);
             channel
-                .wait(channel.receive(channel.before(bit), subtree))
+                .wait(channel.receive(channel.before(parent), subtree))
                 .await;
         }
-        while bit > 1 {
-            bit /= 2;
-            let child = own + bit;
-            if child < ranks {
-                let subtree = self.between(child, ranks.min(child + bit));
-                channel
-                    .wait(channel.send(channel.after(bit), subtree))
-                    .await;
-            }
+        for child in tree.children().rev() {
+            let subtree = self.between(own + child.start, own + child.end);
+            channel
+                .wait(channel.send(channel.after(child.start), subtree))
+                .await;
         }
     }
 }

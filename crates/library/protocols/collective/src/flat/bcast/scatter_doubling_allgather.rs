@@ -3,7 +3,7 @@
 //! place). Each rank moves the message about twice, in two rounds for each doubling of the ranks.
 
 use super::pieces::{Pieces, scattering};
-use crate::cost::{Counts, Work, pass};
+use crate::cost::{Work, gathering};
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
 
@@ -32,11 +32,8 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let piece = bytes / ranks as f64;
-    let distances = (0..ranks.next_power_of_two().ilog2()).map(|round| 1_usize << round);
-    let pieces = distances.map(|distance| distance.min(ranks - distance) as f64);
-    let gathering: Counts = pieces.map(|pieces| pass(pieces * piece)).sum();
-    Work::alike(scattering(ranks, bytes) + gathering)
+    Work::alike(scattering(ranks, bytes) + gathering(ranks, piece))
 }

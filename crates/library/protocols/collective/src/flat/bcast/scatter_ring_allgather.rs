@@ -19,7 +19,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let piece = bytes / ranks as f64;
     Work::alike(scattering(ranks, bytes) + others(ranks) * pass(piece))

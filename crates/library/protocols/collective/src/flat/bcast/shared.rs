@@ -27,7 +27,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(_ranks: usize, bytes: f64) -> Work {
     // All pieces but the first are copied out while the next is posted.
     let first = bytes.min(PIECE as f64);

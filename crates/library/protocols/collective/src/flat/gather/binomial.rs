@@ -1,7 +1,7 @@
 //! A binomial tree towards the root: each rank passes on the blocks of its subtree as one message.
 
 use crate::channel::ROUNDS;
-use crate::cost::{Counts, Work, hop, packed};
+use crate::cost::{Counts, Work, doubled, hop, packed};
 use crate::memory::{Scratch, copy, window};
 use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
@@ -54,10 +54,9 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
-    let rounds = (0..ranks.next_power_of_two().ilog2()).map(|round| (1_u64 << round) as f64);
-    let blocks = rounds.map(|blocks| hop(blocks * bytes));
+    let blocks = doubled(ranks).map(|blocks| hop(blocks as f64 * bytes));
     let all = ranks as f64 * bytes;
     Work::rooted(
         blocks.sum::<Counts>() + packed(all),

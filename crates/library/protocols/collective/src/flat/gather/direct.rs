@@ -27,7 +27,7 @@ pub(super) async fn run<P: PointToPoint>(
     steps.announce().await.map(drop)
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::rooted(
         2.0 * meeting(ranks) + others(ranks) * copied(bytes),

@@ -33,7 +33,7 @@ pub(crate) async fn run<P: PointToPoint>(
     channel.windowed(channel.size() - 1, receive).await;
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let further = others(ranks) - 1.0;
     Work::rooted(hop(bytes) + further * received(bytes), sent(bytes))

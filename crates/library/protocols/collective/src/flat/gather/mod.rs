@@ -1,6 +1,6 @@
 //! MPI_Gather and MPI_Gatherv (MPI-5.0 §6.5).
 
-mod binomial;
+pub(crate) mod binomial;
 mod direct;
 pub(crate) mod linear;
 mod shared;

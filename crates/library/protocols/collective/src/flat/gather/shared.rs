@@ -39,7 +39,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     // The root copies behind those that post, who post at once.
     let blocks = posted(bytes) + others(ranks) * looked(bytes);

@@ -53,7 +53,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let each = hop(bytes) + combined(bytes);
     Work::rooted(doublings(ranks) * each + packed(bytes), each)

@@ -115,7 +115,7 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let further = others(ranks) - 1.0;
     let operands = hop(bytes) + further * received(bytes) + others(ranks) * combined(bytes);

@@ -66,7 +66,7 @@ fn read<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let operands = others(ranks) * (copied(bytes) + combined(bytes));
     Work::rooted(2.0 * meeting(ranks) + operands, looks(1.0))

@@ -53,7 +53,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let halves = halvings(ranks).map(|part| part * bytes);
     let each = halves.map(|half| exchange(half) + combined(half) + hop(half));

@@ -46,7 +46,7 @@ pub(crate) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     // The root combines behind those that post, who post at once.
     let operands = posted(bytes) + others(ranks) * folded(bytes);

@@ -30,7 +30,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let share = bytes / ranks as f64;
     Work::alike(2.0 * meeting(ranks) + others(ranks) * (copied(share) + combined(share)))

@@ -52,7 +52,7 @@ pub(crate) async fn receive_share<P: PointToPoint>(channel: &Channel<'_, P>, own
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let share = bytes / ranks as f64;
     reduce::linear::work(ranks, bytes) + scatter::linear::work(ranks, share)

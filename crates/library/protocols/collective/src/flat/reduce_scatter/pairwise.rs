@@ -101,7 +101,7 @@ async fn in_rank_order<P: PointToPoint>(
     result.copy_to(own.output());
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let share = bytes / ranks as f64;
     Work::alike(others(ranks) * (pass(share) + combined(share)))

@@ -93,7 +93,7 @@ fn held(folded: &Folded, number: usize) -> impl Iterator<Item = usize> {
     [lower, Some(folded.rank(number))].into_iter().flatten()
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let halves = halvings(ranks).map(|part| part * bytes);
     let each = halves.map(|half| exchange(half) + combined(half));

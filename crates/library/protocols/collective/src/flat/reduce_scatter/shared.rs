@@ -65,7 +65,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let share = bytes / ranks as f64;
     Work::alike(step() + ranks as f64 * (posted(share) + folded(share)))

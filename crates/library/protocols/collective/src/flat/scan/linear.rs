@@ -60,7 +60,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     allreduce::linear::work(ranks, bytes)
 }

@@ -1,7 +1,8 @@
 //! A binomial tree from the root: each rank receives the blocks of its subtree as one message.
 
 use crate::channel::ROUNDS;
-use crate::cost::{Counts, Work, hop, packed};
+use crate::cost::Work;
+use crate::flat::gather;
 use crate::memory::{Scratch, copy, window};
 use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
@@ -55,13 +56,8 @@ pub(super) async fn run<P: PointToPoint>(
     channel.wait_all(&requests).await;
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
-    let rounds = (0..ranks.next_power_of_two().ilog2()).map(|round| (1_u64 << round) as f64);
-    let blocks = rounds.map(|blocks| hop(blocks * bytes));
-    let all = ranks as f64 * bytes;
-    Work::rooted(
-        blocks.sum::<Counts>() + packed(all),
-        hop(bytes) + packed(bytes),
-    )
+    // A gather backwards.
+    gather::binomial::work(ranks, bytes)
 }

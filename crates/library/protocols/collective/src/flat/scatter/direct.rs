@@ -33,7 +33,7 @@ pub(super) async fn run<P: PointToPoint>(
     steps.others_posted(done).await
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let further = others(ranks) - 1.0;
     // As in a broadcast, but that each copies a block of its own.

@@ -34,7 +34,7 @@ pub(crate) async fn run<P: PointToPoint>(
     }
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     bcast::linear::work(ranks, bytes)
 }

@@ -43,7 +43,7 @@ pub(super) async fn run<P: PointToPoint>(
     Some(())
 }
 
-/// What its ranks do.
+/// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     Work::rooted(
         step() + others(ranks) * posted(bytes) + looked(bytes),
