@@ -16,6 +16,9 @@ use crate::root::root;
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
+/// How a line of the layer block begins that goes on with the one before.
+const CONTINUATION: &str = "    ";
+
 /// One line of the layer block; what it may use is told by the last part of each folder alone.
 #[derive(Debug, PartialEq)]
 struct Layer {
@@ -98,7 +101,8 @@ fn cargo_metadata(root: &Path) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// The first fenced block after the heading "Layers": columns parted by two blanks or more, `-` for nothing allowed.
+/// The first fenced block after the heading "Layers": columns parted by two blanks or more, `-` for nothing allowed. A
+/// line that begins with blanks goes on with the names of the one before.
 fn parse_layers(document: &str) -> Result<Vec<Layer>, String> {
     let section = document
         .split_once("\n## Layers\n")
@@ -108,6 +112,7 @@ fn parse_layers(document: &str) -> Result<Vec<Layer>, String> {
         .split("```")
         .nth(1)
         .ok_or("ARCHITECTURE.md: the layers stand in no fenced block")?;
+    let block = block.replace(&format!("\n{CONTINUATION}"), " ");
     let mut layers: Vec<Layer> = Vec::new();
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
         let layer = parse_layer(line)?;
