@@ -100,19 +100,38 @@ def text_of(measured, libraries, names):
     return "\n\n".join("\n".join(lines) for lines in tables if lines)
 
 
+def summary(measured, libraries, names):
+    """One table of some names, a row each: by size our median, and in brackets its ratio to the best of the peers."""
+    peers = [library for library in libraries if library not in OURS]
+    keys = [key for name in names for key in sorted(measured.values) if key[0] == name]
+    sizes = sorted({size for _, size in keys})
+
+    def cell(name, size):
+        if (name, size) not in measured.values:
+            return ""
+        ratio = measured.ratio((name, size), "weft", peers, TABLES[name][1])
+        beside = "" if ratio is None else f" ({ratio:.2f})"
+        return three_digits(measured.median((name, size), "weft")) + beside
+
+    found = [name for name in names if any(key[0] == name for key in keys)]
+    rows = [["", *map(str, sizes)], ["---"] * (len(sizes) + 1)]
+    rows += [[TABLES[name][0], *(cell(name, size) for size in sizes)] for name in found]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) if found else ""
+
+
 def fill(document, sections):
-    """Puts into a document what was measured: {heading: (how it came about, tables)}. A section's first line says the former, its first
-    block is the latter; what else a section says stays. One that is not there comes behind the others."""
+    """Puts into a document what was measured: {heading: (how it came about, table)}. A section's first line says the former, its first
+    table is the latter; what else a section says stays. One that is not there comes behind the others."""
     document = pathlib.Path(document)
     text = document.read_text()
-    for heading, (said, tables) in sections.items():
-        block = f"```\n{tables}\n```"
+    for heading, (said, table) in sections.items():
         # Not `re.sub` with a text of ours, in which a backslash would mean something.
         section = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
         if not section:
-            text = f"{text.rstrip()}\n\n## {heading}\n{said}\n{block}\n"
+            text = f"{text.rstrip()}\n\n## {heading}\n{said}\n\n{table}\n"
             continue
         body = re.sub(r"\ACommit .*\n", "", section[1])
-        body = re.sub(r"^```\n.*?^```$", lambda _: block, body, count=1, flags=re.M | re.S) if "```" in body else f"{block}\n{body}"
+        has_table = re.search(r"^\|", body, re.M)
+        body = re.sub(r"(^\|.*\n)+", lambda _: f"{table}\n", body, count=1, flags=re.M) if has_table else f"\n{table}\n{body}"
         text = f"{text[:section.start(1)]}{said}\n{body}{text[section.end(1):]}"
     document.write_text(text)

@@ -10,7 +10,7 @@ on four hosts, after messages to and from all. start: an empty program with two 
 Of pairs the fastest of short batches counts, as the machine may be busy; of together their mean, of asleep, threads and wide their
 median. A `-` stands where a library failed; why is said on standard error.
 The library "rdma" is WeftMPI over RDMA, on the device in software, where "weft" is WeftMPI over TCP.
---document puts the tables into that file, docs/results/between-hosts.md say; what it says besides stays."""
+--document puts a summary of the tables into that file, docs/results/between-hosts.md say; what it says besides stays."""
 
 import argparse
 import os
@@ -196,7 +196,8 @@ def show(options, measured, libraries, source):
         part = PARTS[name]
         if tables := figures.text_of(measured, libraries, part.tables):
             print(f"\n{part.heading}\n\n{tables}")
-            sections[part.heading] = (f"Commit {source}, {options.rounds} round{'s' * (options.rounds > 1)}.", tables)
+            said = f"Commit {source}, {options.rounds} round{'s' * (options.rounds > 1)}."
+            sections[part.heading] = (said, figures.summary(measured, libraries, part.tables))
     if options.document:
         figures.fill(options.document, sections)
 
