@@ -1,4 +1,4 @@
-//! The cost of an algorithm: how often its ranks do each kind of work ([`Counts`]), times what that takes on a machine ([`Prices`]).
+//! The cost of an algorithm: how often its ranks do each kind of work ([`Counts`]), times what that takes on a machine (`weft_prices`).
 //!
 //! Each algorithm tells its [`Work`] beside its code, for a number of ranks and a length, and `select` takes the cheapest.
 //! With a core for every rank an operation takes as long as its busiest rank. Where ranks share cores all that any rank does
@@ -7,47 +7,7 @@
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// The kinds of work that are counted.
-#[derive(Clone, Copy)]
-pub(crate) enum Item {
-    /// A message that a rank waits for, after which it does what others wait for.
-    Round,
-    /// A step on the board that ranks wait for.
-    Step,
-    /// A further message at a rank that sends to many, or receives from many.
-    Message,
-    /// A byte copied into a packet, or out of one.
-    PacketByte,
-    /// The same of two ranks that send to each other.
-    ExchangedPacketByte,
-    /// The same of a rank that sends to one and receives from another.
-    PassedPacketByte,
-    /// A message of more than a packet, beside its bytes.
-    Long,
-    LongByte,
-    ExchangedLongByte,
-    PassedLongByte,
-    /// A call that copies from another rank's memory, beside its bytes.
-    Call,
-    CallByte,
-    /// A byte that another rank copies from the same part of one rank's memory at the same time: the kernel lets one pass
-    /// after the other.
-    ContendedByte,
-    /// A post on the board, beside its bytes.
-    Post,
-    PostedByte,
-    /// A look at what another has posted, beside copying it.
-    Look,
-    LookedByte,
-    /// A byte of an operand that is combined from where it was posted.
-    FoldedByte,
-    /// A byte of an operand in a rank's own memory that is combined.
-    CombinedByte,
-    /// A byte copied within a rank's own memory.
-    PackedByte,
-}
-
-pub(crate) const ITEMS: usize = Item::PackedByte as usize + 1;
+use weft_prices::{ITEMS, Item};
 
 /// How often a rank does each.
 #[derive(Clone, Copy)]
@@ -91,21 +51,6 @@ impl Sum for Counts {
     }
 }
 
-/// The time that each item takes on a machine, in ns.
-pub(crate) struct Prices {
-    pub items: [f64; ITEMS],
-    /// Where ranks share cores: the turn of a core that each rank is given in a round, and in a step.
-    pub turns: Option<[f64; 2]>,
-}
-
-impl Prices {
-    #[inline]
-    fn of(&self, counts: Counts) -> f64 {
-        let priced = self.items.iter().zip(counts.0);
-        priced.map(|(price, count)| price * count).sum()
-    }
-}
-
 /// The work of an operation's ranks.
 #[derive(Clone, Copy)]
 pub(crate) struct Work {
@@ -127,15 +72,16 @@ impl Work {
         Work { busiest, other }
     }
 
-    /// How long that takes, in ns; where ranks share cores, of all cores together, however many they are.
-    pub fn time(self, ranks: usize, prices: &Prices) -> f64 {
-        let busiest = prices.of(self.busiest);
-        let Some([round, step]) = prices.turns else {
-            return busiest;
-        };
-        let counted = |item| self.busiest.0[item as usize];
-        let turns = counted(Item::Round) * round + counted(Item::Step) * step;
-        ranks as f64 * turns + busiest + others(ranks) * prices.of(self.other)
+    /// How much of each item an operation takes; where ranks share cores, of all cores together, however many they are.
+    pub fn counts(self, ranks: usize, oversubscribed: bool) -> [f64; ITEMS] {
+        let Counts(mut counts) = self.busiest;
+        if oversubscribed {
+            Counts(counts) = self.busiest + others(ranks) * self.other;
+            let turns = |item| ranks as f64 * self.busiest.0[item as usize];
+            counts[Item::RoundTurn as usize] = turns(Item::Round);
+            counts[Item::StepTurn as usize] = turns(Item::Step);
+        }
+        counts
     }
 }
 

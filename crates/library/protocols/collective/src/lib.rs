@@ -138,7 +138,7 @@ pub use reduce::reduce;
 pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
-pub use select::{CHOICES, Choice, Operation, Placement, Sharing};
+pub use select::{CHOICES, Choice, Operation, Placement, Sharing, set_prices};
 pub use short::{Short, ShortLimits};
 
 #[cfg(test)]

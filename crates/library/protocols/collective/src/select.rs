@@ -1,25 +1,26 @@
 //! Which algorithm runs: the cheapest of those that the ranks can go by.
 //!
-//! What an algorithm has its ranks do it tells itself (`crate::cost`), and what that costs stands in `prices`, one list for each kind of
-//! group: ranks with a core each, near to each other or not; ranks that share cores; and those that share no memory. All ranks know the
-//! same of a call and so choose alike.
+//! What an algorithm has its ranks do it tells itself (`crate::cost`), and what that costs stands in lists of prices
+//! (`weft_prices`), one for each kind of group: ranks with a core each, near to each other or not; ranks that share cores; and those that
+//! share no memory. All ranks know the same of a call, go by the same lists, and so choose alike.
 //!
 //! Where the ranks are on several hosts, with several on one at least, a table says what an operation is composed of (`tables`, which says why);
 //! the parts are chosen by cost, where ranks on different hosts have a core each. A reduction that does not commute is composed
 //! only where each host's ranks follow each other. Else, and where no rule admits the call, an algorithm runs among all ranks alike.
 
 mod choice;
-#[cfg(test)]
-mod figures;
 mod memo;
-mod prices;
 mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;
 
+use std::sync::OnceLock;
+
+use weft_prices::{Group, ITEMS, Lists};
+
 use crate::Hosts;
-use crate::cost::{Prices, Work};
+use crate::cost::Work;
 
 pub use choice::Choice;
 pub use tables::{CHOICES, Operation};
@@ -43,29 +44,46 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    fn prices(self) -> &'static Prices {
+    fn group(self) -> Group {
         match (self.sharing, self.oversubscribed) {
-            (Sharing::Nothing, false) => &prices::NETWORK,
-            (Sharing::Nothing, true) => &prices::NETWORK_OF_SHARED_CORES,
-            (_, true) => &prices::SHARED_CORES,
-            (_, false) if self.are_near => &prices::NEAR,
-            (_, false) => &prices::FAR,
+            (Sharing::Nothing, false) => Group::Network,
+            (Sharing::Nothing, true) => Group::NetworkOfSharedCores,
+            (_, true) => Group::SharedCores,
+            (_, false) if self.are_near => Group::Near,
+            (_, false) => Group::Far,
         }
     }
 }
 
-/// The number of the algorithm that costs least of those whose needs are met; of several, the first.
-fn cheapest<A: Copy>(
+static BUILT_IN: Lists = Lists::BUILT_IN;
+static LISTS: OnceLock<Lists> = OnceLock::new();
+
+/// Has this process choose by these prices, as all others of its job do. Once, before anything is chosen.
+pub fn set_prices(lists: Lists) {
+    let set = LISTS.set(lists);
+    assert!(set.is_ok(), "prices are set once");
+}
+
+/// What each algorithm that can run takes of each item, by its number.
+fn counts<A: Copy>(
     all: &[A],
     call: Call,
     needs: fn(A) -> Needs,
     work: fn(A, usize, f64) -> Work,
-) -> u8 {
-    let prices = call.prices();
+) -> impl Iterator<Item = (u8, [f64; ITEMS])> {
     let (ranks, bytes) = (call.ranks.max(2), call.bytes as f64);
-    let possible = (0..).zip(all).filter(|(_, one)| needs(**one).are_met(call));
-    let priced =
-        possible.map(|(number, &one)| (number, work(one, ranks, bytes).time(ranks, prices)));
+    let possible = (0..).zip(all);
+    let possible = possible.filter(move |(_, one)| needs(**one).are_met(call));
+    possible.map(move |(number, &one)| {
+        let work = work(one, ranks, bytes);
+        (number, work.counts(ranks, call.oversubscribed))
+    })
+}
+
+/// The number of the algorithm that costs least of those whose needs are met; of several, the first.
+fn cheapest(counts: impl Iterator<Item = (u8, [f64; ITEMS])>, call: Call) -> u8 {
+    let prices = LISTS.get().unwrap_or(&BUILT_IN).of(call.group());
+    let priced = counts.map(|(number, counts)| (number, prices.of(&counts)));
     let least = priced.min_by(|(_, a), (_, b)| a.total_cmp(b));
     least
         .expect("each operation has an algorithm that needs nothing")

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use weft_prices::ITEMS;
+
 use super::{Call, Needs, Placement, Sharing, memo};
 
 /// Who decides which algorithm an operation runs by: what they cost, or whoever measures them.
@@ -11,6 +13,8 @@ pub struct Choice {
     pub(super) algorithms: fn() -> Vec<Described>,
     /// The number of the one that is chosen while none is forced.
     pub(super) chosen: fn(Call) -> usize,
+    /// What each algorithm among ranks that are alike takes of each item, by its number.
+    pub(super) counts: fn(Call) -> Vec<(u8, [f64; ITEMS])>,
     /// The number of the algorithm that goes by the board.
     pub(super) shared: usize,
     /// One more than the number of an algorithm; 0 while none is forced.
@@ -57,6 +61,27 @@ impl Choice {
     pub fn force(&self, algorithm: Option<usize>) {
         let number = algorithm.map_or(0, |number| number + 1);
         self.forced.store(number, Ordering::Relaxed);
+    }
+
+    /// What each algorithm takes of each item for a message, or block, of that many bytes, among so many ranks of one host, by
+    /// its number; what is chosen is that whose items cost least.
+    pub fn counts(
+        &self,
+        bytes: usize,
+        ranks: usize,
+        oversubscribed: bool,
+    ) -> Vec<(usize, [f64; ITEMS])> {
+        let call = Call {
+            bytes: memo::shortest_alike(bytes),
+            ranks,
+            oversubscribed,
+            sharing: Sharing::Everything,
+            are_near: false,
+            placement: None,
+        };
+        let all = (self.counts)(call).into_iter();
+        all.map(|(number, counts)| (number.into(), counts))
+            .collect()
     }
 
     /// Up to which length, `longest` at most, ranks on one host go by the board, if they do at all; the call's own does not count.

@@ -52,6 +52,11 @@ fn shortest(class: usize) -> usize {
     }
 }
 
+/// The shortest length that goes as this one.
+pub(super) fn shortest_alike(bytes: usize) -> usize {
+    shortest(class_of(bytes))
+}
+
 /// The longest length that goes as this one.
 pub(super) fn longest_alike(bytes: usize) -> usize {
     let class = class_of(bytes);
@@ -90,7 +95,7 @@ impl Kind {
 pub(super) fn chosen(operation: usize, call: Call, choose: fn(Call) -> u8) -> u8 {
     let class = class_of(call.bytes);
     let of_class = Call {
-        bytes: shortest(class),
+        bytes: shortest_alike(call.bytes),
         ..call
     };
     let Some(kind) = Kind::of(key_of(call)) else {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::choice::Described;
 use super::rules::{ANY, HostsRule, KIB, first_with_hosts, hosts_rule};
-use super::{Call, Choice, cheapest, memo};
+use super::{Call, Choice, cheapest, counts, memo};
 
 macro_rules! tables {
     ($($name:ident { $($hosts:expr, $ranks_a_host:expr, $hosts_bytes:expr => $composed:ident;)+ })*) => {
@@ -24,6 +24,10 @@ macro_rules! tables {
                 let chosen = unforced::$name(call);
                 let all = crate::$name::Algorithm::all();
                 all.iter().position(|&one| one == chosen).expect("all() has all")
+            },
+            counts: |call| {
+                use crate::flat::$name::Algorithm;
+                counts(Algorithm::ALL, call, Algorithm::needs, Algorithm::work).collect()
             },
             shared: crate::flat::$name::Algorithm::Shared as usize,
             forced: AtomicUsize::new(0),
@@ -61,7 +65,7 @@ macro_rules! tables {
                 $(pub fn $name(call: Call) -> crate::flat::$name::Algorithm {
                     use crate::flat::$name::Algorithm;
                     let chosen = memo::chosen(super::super::Operation::$name as usize, call, |call| {
-                        cheapest(Algorithm::ALL, call, Algorithm::needs, Algorithm::work)
+                        cheapest(counts(Algorithm::ALL, call, Algorithm::needs, Algorithm::work), call)
                     });
                     Algorithm::ALL[usize::from(chosen)]
                 })*

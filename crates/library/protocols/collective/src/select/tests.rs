@@ -74,6 +74,35 @@ fn what_is_chosen_can_run() {
 }
 
 #[test]
+fn what_is_chosen_costs_least_by_what_is_counted() {
+    for (oversubscribed, are_near, group) in [
+        (false, false, Group::Far),
+        (false, true, Group::Near),
+        (true, false, Group::SharedCores),
+    ] {
+        let prices = *Lists::BUILT_IN.of(group);
+        for (choice, bytes) in CHOICES
+            .iter()
+            .flat_map(|choice| [8, 5000, 1 << 20].map(|bytes| (choice, bytes)))
+        {
+            let ranges = choice.ranges(5, oversubscribed, are_near);
+            let (_, chosen) = ranges
+                .iter()
+                .find(|(longest, _)| bytes <= *longest)
+                .unwrap();
+            let counts = choice.counts(bytes, 5, oversubscribed).into_iter();
+            let least = counts.min_by(|(_, a), (_, b)| prices.of(a).total_cmp(&prices.of(b)));
+            assert_eq!(
+                &choice.algorithms()[least.unwrap().0],
+                chosen,
+                "{}",
+                choice.operation
+            );
+        }
+    }
+}
+
+#[test]
 fn short_operations_go_by_the_board() {
     for oversubscribed in [false, true] {
         for are_near in [false, true] {
