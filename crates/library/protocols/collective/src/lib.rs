@@ -110,6 +110,7 @@ pub mod inter;
 #[allow(unsafe_code)]
 mod memory;
 pub mod neighborhood;
+mod order;
 pub mod reduce;
 pub mod reduce_scatter;
 pub mod scan;

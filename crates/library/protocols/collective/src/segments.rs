@@ -58,33 +58,3 @@ pub(crate) async fn send<P: PointToPoint>(
     }
     channel.wait(outgoing).await;
 }
-
-/// Sends the elements of `out` to rank `to`, and receives `count` elements from rank `from`: those of each segment to where `into` says, and
-/// `came` is told.
-pub(crate) async fn exchange<'a, P: PointToPoint>(
-    channel: &Channel<'_, P>,
-    reduction: &Reduction<'_>,
-    (to, out): (usize, Operand<'_>),
-    (from, count): (usize, usize),
-    into: impl Fn(Range<usize>) -> Operand<'a>,
-    came: impl Fn(Range<usize>),
-) {
-    let given = Segments::of(reduction, out.count());
-    let taken = Segments::of(reduction, count);
-    let mut outgoing = None;
-    for index in 0..given.len().max(taken.len()) {
-        let incoming = (index < taken.len())
-            .then(|| channel.receive(from, into(taken.range(index)).memory()))
-            .flatten();
-        let next = (index < given.len())
-            .then(|| channel.send(to, out.part(given.range(index)).memory()))
-            .flatten();
-        channel.wait(incoming).await;
-        if index < taken.len() {
-            came(taken.range(index));
-        }
-        channel.wait(outgoing).await;
-        outgoing = next;
-    }
-    channel.wait(outgoing).await;
-}

@@ -283,7 +283,7 @@ impl<'b> Short<'b> {
         let step = self.board.enter();
         let come = self.all_come(step, |_| input.bytes);
         if come {
-            reduction.fold(ranks, |from| match from == rank {
+            reduction.fold(ranks, input.bytes, |from| match from == rank {
                 true => input.clone(),
                 false => self.slot(from, step, input.bytes),
             });
@@ -324,7 +324,7 @@ impl<'b> Short<'b> {
             let size = reduction.element_bytes();
             let part = own.start * size..own.end * size;
             let operand = |rank| window(&self.slot(rank, step, bytes), part.clone());
-            reduction.fold(self.board.ranks(), operand);
+            reduction.fold(self.board.ranks(), part.len(), operand);
             self.board.take_over(bytes, part);
         }
         come

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::arena::Arena;
 use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
+use crate::order::{Order, Partials};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
 use weft_memory::Memory;
 use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
@@ -319,35 +320,28 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         Some(())
     }
 
-    /// Combines part `elements` of what these ranks post in the step, such a piece each, into `result`, from the last rank down.
-    /// `own` is this rank's, if it does not post. `spare` has room for the part. What is of another length is left out.
+    /// Combines in `order` part `elements` of what the ranks post in the step, such a piece each. `own` is this rank's operand, if it does
+    /// not post. What is of another length is left out.
     pub async fn fold(
         &self,
         reduction: &Reduction<'_>,
-        posted: (u64, Piece),
-        (ranks, own): (Range<usize>, Option<Operand<'_>>),
+        (step, piece): (u64, Piece),
+        (order, own): (Order, Option<Operand<'_>>),
         elements: Range<usize>,
-        (result, spare): (Operand<'_>, Operand<'_>),
+        mut partials: Partials<'_, '_>,
     ) -> Option<()> {
-        let (step, piece) = posted;
         let size = reduction.element_bytes();
-        for rank in ranks.clone().rev() {
-            let is_first = rank + 1 == ranks.end;
-            match own.filter(|_| rank == self.channel.rank()) {
-                Some(own) if is_first => own.copy_to(result),
-                Some(own) => reduction.combine(own, result),
-                None => {
-                    let slot = self.posted(step, rank, piece).await?;
-                    if slot.bytes != piece.bytes {
-                        continue;
-                    }
-                    let part = slot.part(elements.start * size, elements.len() * size);
-                    match is_first {
-                        true => copy(&part, &result.memory()),
-                        false => reduction.combine(reduction.unpacked(&part, spare), result),
-                    }
-                }
+        for (rank, completes) in order.from_last() {
+            if let Some(own) = own.filter(|_| rank == self.channel.rank()) {
+                partials.take(Some(own), completes);
+                continue;
             }
+            let slot = self.posted(step, rank, piece).await?;
+            let operand = (slot.bytes == piece.bytes).then(|| {
+                let part = slot.part(elements.start * size, elements.len() * size);
+                reduction.unpacked(&part, partials.room(completes))
+            });
+            partials.take(operand, completes);
         }
         Some(())
     }
@@ -400,43 +394,45 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
         })
     }
 
-    /// Combines these elements of all operands, from the last rank down, and packs the result.
+    /// Combines these elements of all operands, and packs the result.
     pub fn combine(&self, elements: Range<usize>, result: &Memory) -> Option<()> {
         let (reduction, size) = (self.reduction, self.reduction.element_bytes());
         // In place it may be where the own operand lies.
         let grows_in_result = reduction.is_dense() && !reduction.is_in_place();
         let longest = (COPIED_PIECE / size).min(elements.len());
         let room = reduction.share(0..longest);
-        let scratch = self.steps.channel.room(room.scratch(2))?;
-        let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
-        let staging = self.steps.channel.room(Scratch::new(longest * size))?;
-        let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
+        let order = Order::all(self.operands.len());
+        let scratch = room.scratch(order.places() + usize::from(!grows_in_result));
+        let scratch = self.steps.channel.room(scratch)?;
+        let staging = if reduction.is_dense() {
+            0
+        } else {
+            longest * size
+        };
+        let staging = self.steps.channel.room(Scratch::new(staging))?;
         for (piece, _) in pieces(elements.len(), longest) {
             let at = elements.start + piece.start;
             let packed = result.part(piece.start * size, piece.len() * size);
-            let mut sum = partial.part(0..piece.len());
-            if grows_in_result {
-                sum = reduction.unpacked(&packed, sum);
-            }
-            let staged = staging.memory(piece.len() * size);
-            for rank in (0..ranks).rev() {
-                let is_first = rank + 1 == ranks;
-                let mut operand = spare;
-                if rank == own {
-                    operand = reduction.input().part(at..at + piece.len());
-                } else {
-                    let theirs = self.operands[rank].after(at * size);
-                    if is_first && reduction.is_dense() {
-                        self.steps.read(theirs, &sum.memory())?;
-                        continue;
-                    }
-                    self.steps.read(theirs, &staged)?;
-                    operand = reduction.unpacked(&staged, operand);
+            let sum = match grows_in_result {
+                true => reduction.unpacked(&packed, reduction.output()),
+                false => room
+                    .in_scratch(&scratch, order.places())
+                    .part(0..piece.len()),
+            };
+            let mut partials = Partials::new(&room, &scratch, sum);
+            for (rank, completes) in order.from_last() {
+                let mut operand = reduction.input().part(at..at + piece.len());
+                if rank != self.steps.channel.rank() {
+                    operand = partials.room(completes);
+                    let packed = match reduction.is_dense() {
+                        true => operand.memory(),
+                        false => staging.memory(piece.len() * size),
+                    };
+                    self.steps
+                        .read(self.operands[rank].after(at * size), &packed)?;
+                    operand = reduction.unpacked(&packed, operand);
                 }
-                match is_first {
-                    true => operand.copy_to(sum),
-                    false => reduction.combine(operand, sum),
-                }
+                partials.take(Some(operand), completes);
             }
             if !grows_in_result {
                 copy(&sum.memory(), &packed);

@@ -1,8 +1,17 @@
 //! Reductions by predefined operations, of elements without gaps.
 
+use std::mem::MaybeUninit;
+
 use weft_memory::Memory;
 
 use super::{Combine, PredefinedOp, copy_together};
+use crate::order::Order;
+
+/// Words for all partial results: less than a page of the stack.
+const PARTIALS: usize = 224;
+
+/// Bytes that are a whole number of elements of every predefined type.
+const ELEMENTS: usize = 96;
 
 /// The arguments of such a reduction.
 #[derive(Clone, Copy)]
@@ -56,19 +65,61 @@ impl PlainReduction {
         self.element_bytes
     }
 
-    /// Combines the ranks' operands, all as long, from the last rank down, into the beginning of the output.
+    /// Combines the ranks' operands, all of so many bytes, in order, into the beginning of the output.
     #[inline(always)]
-    pub(crate) fn fold(&self, ranks: usize, operand: impl Fn(usize) -> Memory) {
-        for rank in (0..ranks).rev() {
-            let operand = operand(rank);
-            let result = Memory::contiguous(self.output, operand.bytes);
-            if rank + 1 < ranks {
-                let count = operand.bytes / self.element_bytes;
-                // SAFETY: an operand is the caller's input or lies on the board, and is not where the result is.
-                unsafe { self.op.combine(operand.base, result.base, count) };
-            } else if operand.base != result.base {
-                copy_together(&operand, &result);
+    pub(crate) fn fold(&self, ranks: usize, bytes: usize, operand: impl Fn(usize) -> Memory) {
+        if ranks > 2 {
+            return self.fold_many(ranks, bytes, operand);
+        }
+        let result = Memory::contiguous(self.output, bytes);
+        let last = operand(ranks - 1);
+        if last.base != result.base {
+            copy_together(&last, &result);
+        }
+        if ranks == 2 {
+            self.combine(&operand(0), &result);
+        }
+    }
+
+    /// Block after block, as there are partial results on the way.
+    fn fold_many(&self, ranks: usize, bytes: usize, operand: impl Fn(usize) -> Memory) {
+        let order = Order::all(ranks);
+        let mut partials = MaybeUninit::<[u128; PARTIALS]>::uninit();
+        let partials = partials.as_mut_ptr().cast::<u8>();
+        let block = size_of::<[u128; PARTIALS]>() / order.places() / ELEMENTS * ELEMENTS;
+        for start in (0..bytes).step_by(block) {
+            let bytes = block.min(bytes - start);
+            let place = |number: usize| {
+                let base = match number {
+                    0 => self.output.wrapping_add(start),
+                    _ => partials.wrapping_add((number - 1) * block),
+                };
+                Memory::contiguous(base, bytes)
+            };
+            let mut count = 0;
+            for (rank, completes) in order.from_last() {
+                let operand = operand(rank).part(start, bytes);
+                if completes == 0 {
+                    let place = place(count);
+                    if operand.base != place.base {
+                        copy_together(&operand, &place);
+                    }
+                    count += 1;
+                    continue;
+                }
+                self.combine(&operand, &place(count - 1));
+                for _ in 1..completes {
+                    count -= 1;
+                    self.combine(&place(count), &place(count - 1));
+                }
             }
         }
+    }
+
+    #[inline(always)]
+    fn combine(&self, lower: &Memory, higher: &Memory) {
+        let count = lower.bytes / self.element_bytes;
+        // SAFETY: an operand is the caller's input, lies on the board or is a partial result, and none is where another is.
+        unsafe { self.op.combine(lower.base, higher.base, count) }
     }
 }

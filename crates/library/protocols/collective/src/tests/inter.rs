@@ -1,7 +1,7 @@
 //! Inter-communicators: two groups of all small sizes, in both directions.
 
 use super::data::{Buffer, values};
-use super::reductions::{Compose, HOLE, Map, expected, map_type, operand};
+use super::order::{self, HOLE, Shown, Vector, element_type, operand};
 use super::world::{Error, Group, Rank, TAG, World};
 use crate::inter::{self, Root, Sides};
 use crate::{Channel, Outcome, PointToPoint, Reduction, Shares, Uniform};
@@ -206,14 +206,17 @@ fn check_reduction(sizes: [usize; 2], form: Form) {
         bounds.push(count);
         Shares::Bounds(bounds)
     };
-    let (datatype, op) = (map_type(), Compose { commutative: false });
+    let (datatype, op) = (
+        element_type(sizes[0] % 2 == 0),
+        Shown { commutative: false },
+    );
     let all = sizes[0] + sizes[1];
     let outputs: Vec<_> = (0..all)
         .map(|_| RefCell::new(vec![[0, HOLE, 0]; count]))
         .collect();
     run(sizes, async |sides, place| {
         let me = place.side * sizes[0] + place.rank;
-        let input = operand(100 * place.side + place.rank, count, false);
+        let input = operand(100 * place.side + place.rank, count);
         let output = outputs[me].borrow_mut().as_mut_ptr().cast();
         let source = Some(input.as_ptr().cast());
         // SAFETY: the buffers outlive the operation, and the operation is for the type.
@@ -231,7 +234,10 @@ fn check_reduction(sizes: [usize; 2], form: Form) {
     for (me, output) in outputs.iter().enumerate() {
         let Place { side, rank, others } = place(me, sizes);
         let first = 100 * (1 - side);
-        let total: Vec<Map> = expected(first..first + others, count, false);
+        let operands: Vec<Vector> = (first..first + others)
+            .map(|rank| operand(rank, count))
+            .collect();
+        let total = order::all(&operands);
         let wanted = match form {
             Form::Reduce(at, root) if (side, rank) == (at, root) => total,
             Form::Reduce(..) => Vec::new(),
@@ -249,7 +255,7 @@ fn check_reduction(sizes: [usize; 2], form: Form) {
 }
 
 #[test]
-fn reductions_are_of_the_other_groups_operands_in_rank_order() {
+fn reductions_are_of_the_other_groups_operands_in_order() {
     cases(|sizes| {
         for (side, root) in roots(sizes) {
             check_reduction(sizes, Form::Reduce(side, root));

@@ -11,6 +11,7 @@ mod errors;
 mod inter;
 mod lost_ranks;
 mod neighborhood;
+mod order;
 mod placements;
 mod reduce_scatter;
 mod reductions;

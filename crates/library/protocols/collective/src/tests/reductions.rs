@@ -1,81 +1,11 @@
-//! Reductions: with an operation that shows in which order operands were combined, and sums of doubles, whose
-//! bits show whether everyone combined them alike.
+//! Reductions: with an operation that shows how operands were combined, and the selected ones.
 
+use super::order::{Composed, HOLE, Shown, element_type, operand};
 use super::placements::{all_worlds, worlds};
 use crate::select::Needs;
-use crate::{Combine, PredefinedOp, Reduction, allreduce, reduce, scan};
+use crate::{PredefinedOp, Reduction, allreduce, reduce, scan};
 use std::cell::RefCell;
 use weft_datatype::{Datatype, Op, Predefined};
-
-/// Composition of the affine maps x -> a x + b modulo 2^32: associative, not commutative. An element is `a`,
-/// a hole, `b`.
-pub(super) struct Compose {
-    pub commutative: bool,
-}
-
-pub(super) const HOLE: u32 = 0x5eed_0b5e;
-pub(super) type Map = [u32; 3];
-
-fn compose(f: Map, g: Map) -> Map {
-    if f[0] == g[0] && f[0] == 1 {
-        return [1, HOLE, f[2].wrapping_add(g[2])];
-    }
-    [
-        f[0].wrapping_mul(g[0]),
-        HOLE,
-        f[0].wrapping_mul(g[2]).wrapping_add(f[2]),
-    ]
-}
-
-impl Combine for Compose {
-    unsafe fn combine(&self, input: *const u8, inout: *mut u8, count: usize) {
-        let (input, inout) = (input.cast::<Map>(), inout.cast::<Map>());
-        for index in 0..count {
-            // SAFETY: by this function's contract.
-            unsafe {
-                let [a, _, b] = compose(*input.add(index), *inout.add(index));
-                (*inout.add(index))[0] = a;
-                (*inout.add(index))[2] = b;
-            }
-        }
-    }
-
-    fn commutative(&self) -> bool {
-        self.commutative
-    }
-}
-
-pub(super) fn map_type() -> Datatype {
-    Datatype::vector(2, 1, 2, &Predefined::Uint32.into()).unwrap()
-}
-
-/// Rank `rank`'s operand. Shifts commute, so the operation may say so.
-pub(super) fn operand(rank: usize, count: usize, commutative: bool) -> Vec<Map> {
-    let factor = |index: usize| {
-        if commutative {
-            1
-        } else {
-            (2 * rank + 3 + index) as u32
-        }
-    };
-    (0..count)
-        .map(|index| [factor(index), HOLE, (7 * rank + index + 1) as u32])
-        .collect()
-}
-
-/// The operands of these ranks combined, in order.
-pub(super) fn expected(ranks: std::ops::Range<usize>, count: usize, commutative: bool) -> Vec<Map> {
-    let fold = |total: Vec<Map>, rank: usize| {
-        let next = operand(rank, count, commutative);
-        total
-            .into_iter()
-            .zip(next)
-            .map(|(f, g)| compose(f, g))
-            .collect()
-    };
-    let first = operand(ranks.start, count, commutative);
-    (ranks.start + 1..ranks.end).fold(first, fold)
-}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -99,10 +29,10 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
         if !commutative && !world.is_contiguous() {
             continue;
         }
-        let (datatype, op) = (map_type(), Compose { commutative });
-        let inputs: Vec<_> = (0..size)
-            .map(|rank| operand(rank, count, commutative))
-            .collect();
+        let (datatype, op) = (element_type((size + count) % 2 == 0), Shown { commutative });
+        let inputs: Vec<_> = (0..size).map(|rank| operand(rank, count)).collect();
+        let order = Composed::of(&world, inputs.clone());
+        let all = (size > 0).then(|| order.all());
         let outputs: Vec<_> = (0..size)
             .map(|_| RefCell::new(vec![[0, HOLE, 0]; count]))
             .collect();
@@ -137,12 +67,10 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
         assert!(results.iter().all(Result::is_ok) && world.is_quiet());
         for rank in 0..size {
             let wanted = match form {
-                Form::Scan(_, scan::Kind::Inclusive) => expected(0..rank + 1, count, commutative),
-                Form::Scan(_, scan::Kind::Exclusive) if rank > 0 => {
-                    expected(0..rank, count, commutative)
-                }
-                Form::Scan(..) => before[0].clone(),
-                _ if gets(rank) => expected(0..size, count, commutative),
+                Form::Scan(_, kind) => order
+                    .prefix(rank, kind == scan::Kind::Inclusive)
+                    .unwrap_or_else(|| before[0].clone()),
+                _ if gets(rank) => all.clone().unwrap(),
                 _ => before[rank].clone(),
             };
             assert_eq!(
@@ -150,7 +78,7 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
                 wanted,
                 "rank {rank} of {size}, {count} elements"
             );
-            assert_eq!(inputs[rank], operand(rank, count, commutative));
+            assert_eq!(inputs[rank], operand(rank, count));
         }
     }
 }
@@ -179,7 +107,7 @@ fn roots(size: usize) -> Vec<usize> {
 }
 
 #[test]
-fn reduce_combines_in_rank_order() {
+fn reduce_combines_in_order() {
     cases(|size, count, commutative, in_place| {
         for algorithm in reduce::Algorithm::all() {
             for root in roots(size) {
@@ -196,7 +124,7 @@ fn reduce_combines_in_rank_order() {
 }
 
 #[test]
-fn allreduce_combines_in_rank_order() {
+fn allreduce_combines_in_order() {
     cases(|size, count, commutative, in_place| {
         for algorithm in allreduce::Algorithm::all() {
             check(
@@ -211,7 +139,7 @@ fn allreduce_combines_in_rank_order() {
 }
 
 #[test]
-fn scans_combine_in_rank_order() {
+fn scans_combine_in_order() {
     cases(|size, count, commutative, in_place| {
         for algorithm in scan::Algorithm::all() {
             for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
@@ -225,45 +153,6 @@ fn scans_combine_in_rank_order() {
             }
         }
     });
-}
-
-#[test]
-fn allreduce_gives_everyone_the_same_bits() {
-    let datatype = Datatype::from(Predefined::Double);
-    let op = PredefinedOp::new(Op::Sum, Predefined::Double).unwrap();
-    for algorithm in allreduce::Algorithm::all() {
-        for size in 2..=13 {
-            for world in worlds(size, size as u64, algorithm.needs()) {
-                let input =
-                    |rank: usize| (0..9).map(move |index| 1.1f64.powi((rank * 9 + index) as i32));
-                let inputs: Vec<Vec<f64>> = (0..size).map(|rank| input(rank).collect()).collect();
-                let outputs: Vec<_> = (0..size).map(|_| RefCell::new(vec![0f64; 9])).collect();
-                let results = world.run(async |channel, rank| {
-                    let input = Some(inputs[rank].as_ptr().cast());
-                    let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
-                    // SAFETY: the buffers outlive the operation, and the operation is for the type.
-                    let reduction =
-                        unsafe { Reduction::new(&op, &datatype, 9, input, output).unwrap() };
-                    allreduce::run(channel, reduction, algorithm).await
-                });
-                assert!(results.iter().all(Result::is_ok) && world.is_quiet());
-                let bits = |rank: usize| {
-                    outputs[rank]
-                        .borrow()
-                        .iter()
-                        .map(|x| x.to_bits())
-                        .collect::<Vec<_>>()
-                };
-                for rank in 1..size {
-                    assert_eq!(bits(rank), bits(0));
-                }
-                for (index, sum) in outputs[0].borrow().iter().enumerate() {
-                    let exact: f64 = inputs.iter().map(|input| input[index]).sum();
-                    assert!((sum / exact - 1.0).abs() < 1e-14);
-                }
-            }
-        }
-    }
 }
 
 /// The selected algorithms, with and without cores for all, on lengths of each kind.

@@ -2,7 +2,8 @@
 //! moves the vector about twice, however many ranks there are.
 
 use crate::cost::{Counts, Work, combined, exchange, halvings, hop};
-use crate::flat::reduce::halving::{self, Folded, Halves, folded_away};
+use crate::flat::reduce::halving::{self, Halves, folded_away};
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {

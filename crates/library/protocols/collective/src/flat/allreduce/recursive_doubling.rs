@@ -3,7 +3,8 @@
 
 use crate::cost::{Work, combined, doublings, exchange};
 use crate::flat::reduce::Accumulator;
-use crate::flat::reduce::halving::{Folded, folded_away};
+use crate::flat::reduce::halving::folded_away;
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {

@@ -3,6 +3,7 @@
 
 use crate::cost::{Counts, Work, folded, others, posted, step};
 use crate::flat::{bcast, reduce};
+use crate::order::{Order, Partials};
 use crate::steps::PIECE;
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
@@ -21,15 +22,14 @@ pub(super) async fn run<P: PointToPoint>(
         return bcast::through_board(channel, &reduction.output().memory(), 0).await;
     }
     let steps = channel.steps();
-    let scratch = channel.room(reduction.scratch(1))?;
-    let spare = reduction.in_scratch(&scratch, 0);
+    let order = Order::all(channel.size());
+    let scratch = channel.room(reduction.scratch(order.places()))?;
     let input = reduction.input().memory();
     let piece = Piece::whole(input.bytes);
     let posted = (steps.post(&input, false).await?, piece);
-    let (all, whole) = ((0..channel.size(), None), 0..reduction.count());
-    steps
-        .fold(reduction, posted, all, whole, (reduction.output(), spare))
-        .await
+    let (all, whole) = ((order, None), 0..reduction.count());
+    let partials = Partials::new(reduction, &scratch, reduction.output());
+    steps.fold(reduction, posted, all, whole, partials).await
 }
 
 /// The work of its ranks.

@@ -1,8 +1,8 @@
-//! A binomial tree towards the root. Subtrees are ranges of ranks, so the order is kept; an operation that is
-//! not commutative is reduced to rank 0, where the ranges begin, and sent from there.
+//! A binomial tree towards the root: in each round ranks whose numbers differ in one bit bring two subtrees of the order together.
 
 use super::Accumulator;
 use crate::cost::{Work, combined, doublings, hop, packed};
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -10,46 +10,55 @@ pub(super) async fn run<P: PointToPoint>(
     reduction: &Reduction<'_>,
     root: usize,
 ) {
-    let ranks = channel.size();
-    let top = if reduction.commutative() { root } else { 0 };
-    let relative = (channel.rank() + ranks - top) % ranks;
+    let folded = Folded::new(channel.size());
+    let (rank, top) = (channel.rank(), folded.leaf(root));
+    // Of two ranks that are a leaf together one goes up the tree.
+    let climber = |number| match number == top {
+        true => root,
+        false => folded.rank(number),
+    };
+    let number = folded.leaf(rank);
+    if climber(number) != rank {
+        let operand = reduction.input().memory();
+        return channel.wait(channel.send(climber(number), operand)).await;
+    }
     let Some(scratch) = channel.room(reduction.scratch(2)) else {
         return;
     };
-    let spare = reduction.in_scratch(&scratch, 0);
-    // The first operand is not written to, as `take_lower` never happens here: it may be the input.
-    let mut partial = Accumulator::new(reduction, reduction.input(), spare);
-    let mut bit = 1;
-    while bit < ranks && relative & bit == 0 {
-        if relative + bit < ranks {
-            channel
-                .wait(channel.receive(channel.after(bit), partial.spare.memory()))
-                .await;
-            partial.take_higher();
-            if bit == 1 {
-                partial.spare = reduction.in_scratch(&scratch, 1);
-            }
+    let second = reduction.in_scratch(&scratch, 1);
+    // At the root the result comes to the output at once, if it need not move from there.
+    let instead = if rank == root {
+        reduction.output()
+    } else {
+        second
+    };
+    let places = [reduction.in_scratch(&scratch, 0), instead];
+    let mut partial = Accumulator::keeping(reduction, reduction.input(), places);
+    for of_leaf in folded.ranks(number).filter(|&other| other != rank) {
+        take(channel, &mut partial, of_leaf).await;
+    }
+    for round in 0..folded.rounds() {
+        let peer = climber(number ^ 1 << round);
+        if (number ^ top) >> round & 1 == 1 {
+            let operand = partial.current.memory();
+            return channel.wait(channel.send(peer, operand)).await;
         }
-        bit *= 2;
+        take(channel, &mut partial, peer).await;
     }
-    if relative != 0 {
-        channel
-            .wait(channel.send(channel.before(bit), partial.current.memory()))
-            .await;
-    }
+    partial.current.copy_to(reduction.output());
+}
 
-    if top == root {
-        if channel.rank() == root {
-            partial.current.copy_to(reduction.output());
-        }
-    } else if channel.rank() == top {
-        channel
-            .wait(channel.send(root, partial.current.memory()))
-            .await;
-    } else if channel.rank() == root {
-        channel
-            .wait(channel.receive(top, reduction.output().memory()))
-            .await;
+/// Takes in what a rank sends.
+async fn take<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    partial: &mut Accumulator<'_>,
+    from: usize,
+) {
+    let incoming = channel.receive(from, partial.spare.memory());
+    channel.wait(incoming).await;
+    match from < channel.rank() {
+        true => partial.take_lower(),
+        false => partial.take_higher(),
     }
 }
 

@@ -6,53 +6,9 @@
 
 use crate::cost::{Counts, combined, hop};
 use crate::memory::Operand;
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 use std::ops::Range;
-
-/// The ranks that take part in the halving: the greatest power of two that fits. Of the first ranks, as many
-/// pairs as there are ranks too many send one of two by its operand.
-pub(crate) struct Folded {
-    pub participants: usize,
-    pairs: usize,
-}
-
-impl Folded {
-    pub fn new(ranks: usize) -> Folded {
-        let participants = 1 << ranks.ilog2();
-        Folded {
-            participants,
-            pairs: ranks - participants,
-        }
-    }
-
-    /// How often the participants can be halved.
-    pub fn rounds(&self) -> u32 {
-        self.participants.ilog2()
-    }
-
-    /// This rank's number among the participants; none if it gives its operand to the rank after it.
-    pub fn number(&self, rank: usize) -> Option<usize> {
-        if rank >= 2 * self.pairs {
-            Some(rank - self.pairs)
-        } else {
-            (rank % 2 == 1).then_some(rank / 2)
-        }
-    }
-
-    /// The rank of a participant.
-    pub fn rank(&self, number: usize) -> usize {
-        if number < self.pairs {
-            2 * number + 1
-        } else {
-            number + self.pairs
-        }
-    }
-
-    /// The rank whose operand this participant holds beside its own.
-    pub fn folded(&self, number: usize) -> Option<usize> {
-        (number < self.pairs).then_some(2 * number)
-    }
-}
 
 /// The part of a rank that does not take part: the rank after it has its operand, and sends it the result.
 pub(crate) async fn folded_away<P: PointToPoint>(
@@ -122,25 +78,30 @@ pub(crate) async fn run<P: PointToPoint>(
     for round in 0..folded.rounds() {
         let peer = folded.rank(number ^ 1 << round);
         let Halves { kept, given } = Halves::new(reduction.count(), number, round);
-        let goes_first = number >> round & 1 == 0 || reduction.commutative();
-        let (operand, result) = (own.part(kept.clone()), partial.part(kept.clone()));
-        let into = if goes_first && !own.is(partial) {
-            result
-        } else {
-            spare.part(kept)
+        let is_lower = number >> round & 1 == 0;
+        // What the lower of two keeps grows where the other's comes to, and what the higher keeps where its own is, which it may write to.
+        let is_input = !own.is(partial) && !own.is(spare);
+        let into = match own.is(partial) || (is_input && !is_lower) {
+            true => spare,
+            false => partial,
         };
+        let theirs = into.part(kept.clone());
+        let outgoing = own.part(given).memory();
         channel
-            .exchange(peer, own.part(given).memory(), peer, into.memory())
+            .exchange(peer, outgoing, peer, theirs.memory())
             .await;
-        if goes_first && reduction.commutative() && own.is(partial) {
-            reduction.combine(into, result);
-        } else if goes_first {
-            reduction.combine(operand, into);
-            into.copy_to(result);
+        let operand = own.part(kept.clone());
+        if is_lower {
+            reduction.combine(operand, theirs);
+            own = into;
         } else {
-            operand.copy_to(result);
-            reduction.combine(into, result);
+            if is_input {
+                own = partial;
+                operand.copy_to(own.part(kept.clone()));
+            }
+            reduction.combine(theirs, own.part(kept));
         }
-        own = partial;
     }
+    let Halves { kept, .. } = Halves::new(reduction.count(), number, folded.rounds() - 1);
+    own.part(kept.clone()).copy_to(partial.part(kept));
 }

@@ -1,4 +1,4 @@
-//! The root hears from everyone, and combines from the last rank down.
+//! The root hears from everyone, and combines.
 
 use crate::cost::{Work, combined, hop, others, received, sent};
 use std::ops::Range;
@@ -6,7 +6,8 @@ use std::ops::Range;
 use weft_reserve::NoMemory;
 
 use crate::channel::WINDOW;
-use crate::memory::{Operand, Scratch};
+use crate::memory::Scratch;
+use crate::order::{Order, Partials};
 use crate::segments::{self, Segments};
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -35,14 +36,12 @@ pub(crate) async fn run<P: PointToPoint>(
 struct Combining<'a, P: PointToPoint> {
     channel: &'a Channel<'a, P>,
     reduction: &'a Reduction<'a>,
+    order: Order,
     /// The reduction of the longest segment alone, for the size of its operands.
     longest: Reduction<'a>,
-    /// The result grows in the output. In place that is where the root's operand lies, which then waits for its turn here,
-    /// unless it comes first.
-    kept: Option<Scratch>,
     /// So many operands are received ahead.
     ahead: usize,
-    received: Scratch,
+    scratch: Scratch,
 }
 
 impl<'a, P: PointToPoint> Combining<'a, P> {
@@ -52,15 +51,16 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
         elements: usize,
     ) -> Result<Combining<'a, P>, NoMemory> {
         let ranks = channel.size();
-        let moves = reduction.is_in_place() && channel.rank() != ranks - 1;
+        let order = Order::all(ranks);
         let longest = reduction.share(0..elements);
         let ahead = (AHEAD_BYTES / longest.bytes()).clamp(1, WINDOW).min(ranks);
         Ok(Combining {
             channel,
             reduction,
-            kept: moves.then(|| longest.scratch(1)).transpose()?,
+            order,
             ahead,
-            received: longest.scratch(ahead)?,
+            // For this rank's own operand, for partial results, and for what is received ahead.
+            scratch: longest.scratch(order.places() + ahead)?,
             longest,
         })
     }
@@ -68,48 +68,36 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
     async fn segment(&self, elements: Range<usize>) {
         let (channel, root) = (self.channel, self.channel.rank());
         let result = self.reduction.output().part(elements.clone());
-        let own = self.own(elements);
-        let mut top = channel.size() - 1;
-        if root == top {
-            own.copy_to(result);
-        } else {
-            channel.wait(channel.receive(top, result.memory())).await;
-        }
-        while top > 0 {
-            let bottom = top.saturating_sub(self.ahead);
-            self.combine(bottom..top, own, result).await;
-            top = bottom;
-        }
-    }
-
-    /// The root's operand of these elements, where it stays as it is.
-    fn own(&self, elements: Range<usize>) -> Operand<'a> {
-        let input = self.reduction.input().part(elements.clone());
-        let Some(kept) = &self.kept else {
-            return input;
+        let place = |index: usize| {
+            let operand = self.longest.in_scratch(&self.scratch, index);
+            operand.part(0..elements.len())
         };
-        let own = self.longest.in_scratch(kept, 0).part(0..elements.len());
-        input.copy_to(own);
-        own
-    }
-
-    /// Receives the operands of these ranks, and combines them with the result, the last first.
-    async fn combine(&self, ranks: Range<usize>, own: Operand<'_>, result: Operand<'_>) {
-        let (channel, root) = (self.channel, self.channel.rank());
-        let place = |rank: usize| {
-            let operand = self.longest.in_scratch(&self.received, rank - ranks.start);
-            operand.part(0..result.count())
+        let mut own = self.reduction.input().part(elements.clone());
+        // The result grows in the output. In place that is where this rank's operand lies, which then waits for its turn elsewhere.
+        if self.reduction.is_in_place() {
+            own.copy_to(place(0));
+            own = place(0);
+        }
+        let mut partials = Partials::new(&self.longest, &self.scratch, result);
+        let ahead = |rank: usize| match rank + 1 == channel.size() {
+            true => result,
+            false => place(self.order.places() + rank % self.ahead),
         };
         let mut requests = [None; WINDOW];
-        for rank in ranks.clone().filter(|&rank| rank != root) {
-            requests[rank - ranks.start] = channel.receive(rank, place(rank).memory());
+        let receive = |rank: usize| {
+            let incoming = (rank != root).then(|| channel.receive(rank, ahead(rank).memory()));
+            incoming.flatten()
+        };
+        let ranks = channel.size();
+        for rank in ranks - self.ahead..ranks {
+            requests[rank % self.ahead] = receive(rank);
         }
-        for rank in ranks.clone().rev() {
-            if rank == root {
-                self.reduction.combine(own, result);
-            } else {
-                channel.wait(requests[rank - ranks.start]).await;
-                self.reduction.combine(place(rank), result);
+        for (rank, completes) in self.order.from_last() {
+            let operand = if rank == root { own } else { ahead(rank) };
+            channel.wait(requests[rank % self.ahead]).await;
+            partials.take(Some(operand), completes);
+            if let Some(next) = rank.checked_sub(self.ahead) {
+                requests[rank % self.ahead] = receive(next);
             }
         }
     }

@@ -1,7 +1,8 @@
-//! The root copies everyone's operand from their memory and combines them, from the last rank down, and all wait until it has.
+//! The root copies everyone's operand from their memory and combines them, and all wait until it has.
 
 use crate::cost::{Work, combined, copied, looks, meeting, others};
 use crate::memory::{Operand, Packed};
+use crate::order::{Order, Partials};
 use crate::steps::{COPIED_PIECE, RemoteRegion, Steps, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -21,34 +22,29 @@ pub(super) async fn run<P: PointToPoint>(
     let last = channel.size() - 1;
     let elements = (COPIED_PIECE / reduction.element_bytes()).clamp(1, reduction.count());
     let room = reduction.share(0..elements);
-    let scratch = channel.room(room.scratch(2))?;
+    let order = Order::all(channel.size());
+    let scratch = channel.room(room.scratch(order.places() + 1))?;
     // In place the result grows where the root's operand lies, which then waits for its turn elsewhere, unless it comes first.
     let moves = reduction.is_in_place() && root != last;
     for (piece, _) in pieces(reduction.count(), elements) {
         let result = reduction.output().part(piece.clone());
-        let [spare, kept] =
-            [0, 1].map(|index| room.in_scratch(&scratch, index).part(0..piece.len()));
+        let kept = room.in_scratch(&scratch, order.places());
+        let kept = kept.part(0..piece.len());
         let mut own = reduction.input().part(piece.clone());
         if moves {
             own.copy_to(kept);
             own = kept;
         }
         let begin = piece.start * reduction.element_bytes();
-        for rank in (0..=last).rev() {
-            let operand = match rank == root {
-                true => own,
-                false => {
-                    let into = if rank == last { result } else { spare };
-                    let theirs = steps.posted_region(step, rank).await?;
-                    read(&steps, theirs.after(begin), into)?;
-                    into
-                }
-            };
-            if rank < last {
-                reduction.combine(operand, result);
-            } else if rank == root {
-                own.copy_to(result);
+        let mut partials = Partials::new(&room, &scratch, result);
+        for (rank, completes) in order.from_last() {
+            let mut operand = own;
+            if rank != root {
+                operand = partials.room(completes);
+                let theirs = steps.posted_region(step, rank).await?;
+                read(&steps, theirs.after(begin), operand)?;
             }
+            partials.take(Some(operand), completes);
         }
     }
     steps.announce().await.map(drop)

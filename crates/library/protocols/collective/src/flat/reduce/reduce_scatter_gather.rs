@@ -1,7 +1,8 @@
 //! Reduce-scatter by recursive halving, then a gather of the shares (Rabenseifner 2004), for long vectors.
 
-use super::halving::{self, Folded, Halves};
+use super::halving::{self, Halves};
 use crate::cost::{Work, combined, exchange, halvings, hop};
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -12,7 +13,7 @@ pub(super) async fn run<P: PointToPoint>(
     let folded = Folded::new(channel.size());
     let rank = channel.rank();
     // The participant that collects the result: the root, or the one that holds the root's operand.
-    let collector = folded.number(root).or(folded.number(root + 1)).unwrap_or(0);
+    let collector = folded.leaf(root);
     let Some(number) = folded.number(rank) else {
         channel
             .wait(channel.send(rank + 1, reduction.input().memory()))

@@ -1,6 +1,7 @@
 //! Everyone posts its operand piece after piece, and the root combines them.
 
 use crate::cost::{Work, folded, others, posted, step};
+use crate::order::{Order, Partials};
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
@@ -24,8 +25,9 @@ pub(crate) async fn run<P: PointToPoint>(
     // In place the result grows where the root's operand lies, unless that comes first.
     let moves = reduction.is_in_place() && root != ranks - 1;
     let room = reduction.share(0..longest.min(reduction.count()));
-    let scratch = channel.room(room.scratch(2))?;
-    let (kept, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
+    let order = Order::all(ranks);
+    let scratch = channel.room(room.scratch(order.places() + 1))?;
+    let kept = room.in_scratch(&scratch, order.places());
     for (piece, more) in pieces(reduction.count(), longest) {
         let step = steps.listen();
         let result = reduction.output().part(piece.clone());
@@ -37,10 +39,10 @@ pub(crate) async fn run<P: PointToPoint>(
         }
         let bytes = piece.len() * size;
         let posted = (step, Piece { bytes, more });
-        let all = (0..ranks, Some(own));
-        let operands = (result, spare);
+        let all = (order, Some(own));
+        let partials = Partials::new(&room, &scratch, result);
         steps
-            .fold(reduction, posted, all, 0..piece.len(), operands)
+            .fold(reduction, posted, all, 0..piece.len(), partials)
             .await?;
     }
     Some(())

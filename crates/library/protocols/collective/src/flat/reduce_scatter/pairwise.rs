@@ -1,11 +1,15 @@
-//! Each rank sends every other its share of the operand, at growing distances around the ring, and combines what
-//! comes for its own: for long vectors.
+//! Each rank sends every other its share of the operand, and combines what comes for its own: for long vectors.
+//!
+//! The leaves of the order of combination meet in the order of the bits in which their numbers differ: what comes to a rank is its own
+//! tree's other half, then the next greater tree's, and so on, so that a logarithm of partial results is all that waits.
 
-use crate::cost::{Work, combined, others, pass};
 use std::ops::Range;
 
 use super::Shares;
-use crate::segments::{self, Segments};
+use crate::cost::{Work, combined, others, pass};
+use crate::memory::{Operand, Scratch};
+use crate::order::Folded;
+use crate::segments::Segments;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -13,92 +17,153 @@ pub(super) async fn run<P: PointToPoint>(
     reduction: &Reduction<'_>,
     shares: &Shares,
 ) {
-    if reduction.commutative() && !reduction.is_in_place() {
-        in_any_order(channel, reduction, shares).await;
-    } else {
-        in_rank_order(channel, reduction, shares).await;
-    }
-}
-
-/// The result grows in the output, from what comes first on. There is room for a segment of what comes then.
-async fn in_any_order<P: PointToPoint>(
-    channel: &Channel<'_, P>,
-    reduction: &Reduction<'_>,
-    shares: &Shares,
-) {
     let own = reduction.share(shares.range(channel.rank()));
-    let (input, result) = (own.input(), own.output());
-    let longest = match channel.size() {
-        2 => 0,
-        _ => Segments::of(reduction, own.count()).longest(),
+    let segments = |rank: usize| Segments::of(reduction, shares.of(rank));
+    let longest = own.share(0..segments(channel.rank()).longest());
+    // In place, the output holds operands until they are sent.
+    let kept = match reduction.is_in_place() {
+        true => own.scratch(1),
+        false => Scratch::new(0),
     };
-    let room = own.share(0..longest);
-    let Some(scratch) = channel.room(room.scratch(1)) else {
+    let Some(kept) = channel.room(kept) else {
         return;
     };
-    for distance in 1..channel.size() {
-        let (to, from) = (channel.after(distance), channel.before(distance));
-        let theirs = reduction.input().part(shares.range(to));
-        let is_first = distance == 1;
-        let into = |elements: Range<usize>| match is_first {
-            true => result.part(elements),
-            false => room.in_scratch(&scratch, 0).part(0..elements.len()),
-        };
-        let combine = |elements: Range<usize>| {
-            let operand = match is_first {
-                true => input.part(elements.clone()),
-                false => into(elements.clone()),
-            };
-            own.combine(operand, result.part(elements));
-        };
-        let (outgoing, incoming) = ((to, theirs), (from, own.count()));
-        segments::exchange(channel, reduction, outgoing, incoming, into, combine).await;
-    }
-}
-
-/// With room for three shares. What comes is of the ranks below from the nearest down, and then of those above from the last down, so that two
-/// partial results grow downwards and keep the order.
-async fn in_rank_order<P: PointToPoint>(
-    channel: &Channel<'_, P>,
-    reduction: &Reduction<'_>,
-    shares: &Shares,
-) {
-    let rank = channel.rank();
-    let own = reduction.share(shares.range(rank));
-    let Some(scratch) = channel.room(own.scratch(3)) else {
+    let result = match reduction.is_in_place() {
+        true => own.in_scratch(&kept, 0),
+        false => own.output(),
+    };
+    let folded = Folded::new(channel.size());
+    let scratch = longest.scratch(Tree::places(&folded));
+    let Some(scratch) = channel.room(scratch) else {
         return;
     };
-    let below = own.in_scratch(&scratch, 0);
-    let above = own.in_scratch(&scratch, 1);
-    let spare = own.in_scratch(&scratch, 2);
-    own.input().copy_to(below);
-    for distance in 1..channel.size() {
-        let (to, from) = (channel.after(distance), channel.before(distance));
-        let first_above = distance == rank + 1;
-        let into = if first_above { above } else { spare };
-        let incoming = match own.count() {
-            0 => None,
-            _ => channel.receive(from, into.memory()),
+    let mut tree = Tree::new(&longest, &scratch, folded.leaf(channel.rank()));
+    let most = (0..channel.size()).map(|rank| segments(rank).len()).max();
+    for index in 0..most.unwrap_or(0) {
+        let elements = segments(channel.rank()).range(index);
+        let given = |to: usize| {
+            let Range { start, end } = segments(to).range(index);
+            let before = shares.range(to).start;
+            reduction.input().part(before + start..before + end)
         };
-        let theirs = reduction.input().part(shares.range(to)).memory();
-        let outgoing = match theirs.bytes {
-            0 => None,
-            _ => channel.send(to, theirs),
-        };
-        channel.wait_all(&[incoming, outgoing]).await;
-        if from < rank {
-            own.combine(spare, below);
-        } else if !first_above {
-            own.combine(spare, above);
+        for apart in 0..folded.participants {
+            meet(channel, &folded, apart, &given, &mut tree).await;
+        }
+        if let Some(whole) = tree.take() {
+            whole.copy_to(result.part(elements));
         }
     }
-    let mut result = below;
-    if rank + 1 < channel.size() {
-        own.combine(below, above);
-        result = above;
+    result.part(0..own.count()).copy_to(own.output());
+}
+
+/// Exchanges operands with the ranks of the leaf whose number differs from this rank's in these bits.
+async fn meet<'a, P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    folded: &Folded,
+    apart: usize,
+    given: &impl Fn(usize) -> Operand<'a>,
+    tree: &mut Tree<'_, 'a>,
+) {
+    let rank = channel.rank();
+    let elements = given(rank).count();
+    let mut leaf = [None; 2];
+    let mut requests = [None; 4];
+    for (index, peer) in folded.ranks(tree.leaf ^ apart).enumerate() {
+        if peer == rank {
+            leaf[index] = Some(Partial {
+                operand: given(rank),
+                place: None,
+            });
+            continue;
+        }
+        let incoming = tree.room(elements);
+        leaf[index] = Some(incoming);
+        let (incoming, outgoing) = (incoming.operand.memory(), given(peer).memory());
+        if incoming.bytes > 0 {
+            requests[index] = channel.receive(peer, incoming);
+        }
+        if outgoing.bytes > 0 {
+            requests[2 + index] = channel.send(peer, outgoing);
+        }
     }
-    // Not before: in place, the output holds operands until they are sent.
-    result.copy_to(own.output());
+    channel.wait_all(&requests).await;
+    tree.put(leaf, apart);
+}
+
+/// Partial results of one segment, each of a tree of leaves. This rank's operand stays where it is, and as it is.
+struct Tree<'s, 'a> {
+    reduction: &'s Reduction<'a>,
+    scratch: &'s Scratch,
+    /// This rank's leaf.
+    leaf: usize,
+    partials: Vec<Partial<'a>>,
+    /// A bit for each place in scratch that is in use.
+    used: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Partial<'a> {
+    operand: Operand<'a>,
+    /// Where in scratch.
+    place: Option<u32>,
+}
+
+impl<'s, 'a> Tree<'s, 'a> {
+    /// How many operands there are at once: a partial result for each round, and what comes from two ranks.
+    fn places(folded: &Folded) -> usize {
+        folded.rounds() as usize + 3
+    }
+
+    fn new(reduction: &'s Reduction<'a>, scratch: &'s Scratch, leaf: usize) -> Tree<'s, 'a> {
+        Tree {
+            reduction,
+            scratch,
+            leaf,
+            partials: Vec::new(),
+            used: 0,
+        }
+    }
+
+    fn room(&mut self, elements: usize) -> Partial<'a> {
+        let place = self.used.trailing_ones();
+        self.used |= 1 << place;
+        let room = self.reduction.in_scratch(self.scratch, place as usize);
+        Partial {
+            operand: room.part(0..elements),
+            place: Some(place),
+        }
+    }
+
+    /// Puts in the operands of the next leaf, whose number differs from this rank's leaf in these bits.
+    fn put(&mut self, leaf: [Option<Partial<'a>>; 2], apart: usize) {
+        let ranks = leaf.into_iter().flatten();
+        let mut partial = ranks.reduce(|lower, higher| self.combined(lower, higher));
+        for round in 0..apart.trailing_ones() {
+            let pair = self.partials.pop().zip(partial);
+            partial = pair.map(|(own, theirs)| match self.leaf >> round & 1 {
+                0 => self.combined(own, theirs),
+                _ => self.combined(theirs, own),
+            });
+        }
+        self.partials.extend(partial);
+    }
+
+    fn combined(&mut self, lower: Partial<'a>, mut higher: Partial<'a>) -> Partial<'a> {
+        if higher.place.is_none() {
+            let room = self.room(higher.operand.count());
+            higher.operand.copy_to(room.operand);
+            higher = room;
+        }
+        self.reduction.combine(lower.operand, higher.operand);
+        self.used &= lower.place.map_or(!0, |place| !(1 << place));
+        higher
+    }
+
+    /// The result. Its place is free then.
+    fn take(&mut self) -> Option<Operand<'a>> {
+        self.used = 0;
+        self.partials.pop().map(|whole| whole.operand)
+    }
 }
 
 /// The work of its ranks.

@@ -8,7 +8,8 @@
 use super::Shares;
 use crate::cost::{Work, combined, exchange, halvings, packed};
 use crate::flat::reduce::halving;
-use crate::flat::reduce::halving::{Folded, folded_away};
+use crate::flat::reduce::halving::folded_away;
+use crate::order::Folded;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(

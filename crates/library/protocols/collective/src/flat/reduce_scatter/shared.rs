@@ -5,6 +5,7 @@
 use super::Shares;
 use crate::cost::{Work, folded, posted, step};
 use crate::memory::window;
+use crate::order::{Order, Partials};
 use crate::steps::LONGEST;
 use crate::{Channel, PointToPoint, Reduction, memory};
 use std::ops::Range;
@@ -21,8 +22,8 @@ pub(super) async fn run<P: PointToPoint>(
     let piece = (LONGEST / ranks / size).max(1);
     let longest = (0..ranks).map(|rank| shares.of(rank)).max()?;
     let room = reduction.share(0..piece.min(longest));
-    let scratch = channel.room(room.scratch(1))?;
-    let spare = room.in_scratch(&scratch, 0);
+    let order = Order::all(ranks);
+    let scratch = channel.room(room.scratch(order.places()))?;
     let output = reduction.share(shares.range(rank)).output();
     for start in (0..longest).step_by(piece) {
         // Of a share, and where in the slot.
@@ -50,15 +51,15 @@ pub(super) async fn run<P: PointToPoint>(
             continue;
         }
         let before = ends(rank);
-        let operands = (output.part(own.clone()), spare);
+        let partials = Partials::new(&room, &scratch, output.part(own.clone()));
         let elements = before..before + own.len();
         steps
             .fold(
                 reduction,
                 (step, Piece { bytes, more }),
-                (0..ranks, None),
+                (order, None),
                 elements,
-                operands,
+                partials,
             )
             .await?;
     }

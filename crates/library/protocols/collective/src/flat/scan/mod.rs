@@ -1,7 +1,6 @@
 //! MPI_Scan and MPI_Exscan (MPI-5.0 §6.11).
 
 mod kind;
-mod linear;
 mod recursive_doubling;
 mod shared;
 
@@ -11,7 +10,6 @@ use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
 algorithms! {
-    Linear = linear: Nothing,
     RecursiveDoubling = recursive_doubling: Nothing,
     Shared = shared: Board,
 }
@@ -58,7 +56,6 @@ pub async fn run<P: PointToPoint>(
     if reduction.bytes() > 0 {
         match algorithm {
             Algorithm::Shared => shared::run(channel, &reduction, kind).await.unwrap_or(()),
-            Algorithm::Linear => linear::run(channel, &reduction, kind).await,
             Algorithm::RecursiveDoubling => {
                 recursive_doubling::run(channel, &reduction, kind).await;
             }

@@ -2,6 +2,7 @@
 
 use super::Kind;
 use crate::cost::{Work, folded, others, posted, step};
+use crate::order::{Order, Partials};
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
@@ -12,22 +13,22 @@ pub(super) async fn run<P: PointToPoint>(
     kind: Kind,
 ) -> Option<()> {
     let steps = channel.steps();
-    let ranks = match kind {
-        Kind::Inclusive => 0..channel.rank() + 1,
-        Kind::Exclusive => 0..channel.rank(),
+    let order = match kind {
+        Kind::Inclusive => Order::UpTo(channel.rank()),
+        Kind::Exclusive => Order::Before(channel.rank()),
     };
     let longest = PIECE / reduction.element_bytes();
     let room = reduction.share(0..longest.min(reduction.count()));
-    let scratch = channel.room(room.scratch(1))?;
-    let spare = room.in_scratch(&scratch, 0);
+    let scratch = channel.room(room.scratch(order.places()))?;
     for (piece, more) in pieces(reduction.count(), longest) {
         let input = reduction.input().part(piece.clone()).memory();
         let bytes = input.bytes;
         let posted = (steps.post(&input, more).await?, Piece { bytes, more });
         let output = reduction.output().part(piece.clone());
-        let (lower, whole) = ((ranks.clone(), None), 0..piece.len());
+        let (lower, whole) = ((order, None), 0..piece.len());
+        let partials = Partials::new(&room, &scratch, output);
         steps
-            .fold(reduction, posted, lower, whole, (output, spare))
+            .fold(reduction, posted, lower, whole, partials)
             .await?;
     }
     Some(())
