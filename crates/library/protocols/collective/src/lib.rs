@@ -21,9 +21,8 @@
 //!    of them.
 //! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
 //! 5. Between two ranks messages are received in the order they were sent; one tag serves an operation.
-//! 6. Reductions combine in rank order, whatever the algorithm, so an operation need not be commutative;
-//!    and where several ranks get the result, they get the same bits. Only where the operation commutes and some host's ranks do
-//!    not follow each other, they may combine in the order of the hosts and of the ranks on each.
+//! 6. Reductions combine as one tree of the ranks in order (`order.rs`), whatever the algorithm: an operation need be neither commutative
+//!    nor associative, and the same operands give the same bits. Where an operation is composed (rule 7) the hosts are a tree of such trees.
 //! 7. On several hosts most operations are composed of others: within each host, over its board or by messages, and between one
 //!    rank of each host, which for a rooted operation is the root on its own (`Channel::within_host`, `across`). All parts have
 //!    one tag and one outcome, so that rule 2 holds for the whole; and no rank leaves a part out.

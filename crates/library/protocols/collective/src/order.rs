@@ -95,7 +95,7 @@ impl Order {
     }
 
     /// The ranks from the last one down, each with how many partial results its operand completes.
-    pub fn from_last(self) -> impl Iterator<Item = (usize, u32)> {
+    pub fn last_first(self) -> impl Iterator<Item = (usize, u32)> {
         let ranks = (0..self.ranks()).rev();
         ranks.map(move |rank| (rank, self.completed_by(rank)))
     }

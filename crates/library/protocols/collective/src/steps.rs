@@ -331,7 +331,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         mut partials: Partials<'_, '_>,
     ) -> Option<()> {
         let size = reduction.element_bytes();
-        for (rank, completes) in order.from_last() {
+        for (rank, completes) in order.last_first() {
             if let Some(own) = own.filter(|_| rank == self.channel.rank()) {
                 partials.take(Some(own), completes);
                 continue;
@@ -420,7 +420,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                     .part(0..piece.len()),
             };
             let mut partials = Partials::new(&room, &scratch, sum);
-            for (rank, completes) in order.from_last() {
+            for (rank, completes) in order.last_first() {
                 let mut operand = reduction.input().part(at..at + piece.len());
                 if rank != self.steps.channel.rank() {
                     operand = partials.room(completes);

@@ -97,7 +97,7 @@ impl PlainReduction {
                 Memory::contiguous(base, bytes)
             };
             let mut count = 0;
-            for (rank, completes) in order.from_last() {
+            for (rank, completes) in order.last_first() {
                 let operand = operand(rank).part(start, bytes);
                 if completes == 0 {
                     let place = place(count);

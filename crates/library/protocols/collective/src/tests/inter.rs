@@ -207,7 +207,7 @@ fn check_reduction(sizes: [usize; 2], form: Form) {
         Shares::Bounds(bounds)
     };
     let (datatype, op) = (
-        element_type(sizes[0] % 2 == 0),
+        element_type(sizes[0].is_multiple_of(2)),
         Shown { commutative: false },
     );
     let all = sizes[0] + sizes[1];

@@ -39,7 +39,7 @@ fn check(
         None => all_worlds(size, seed),
     };
     for world in worlds {
-        let (datatype, op) = (element_type(size % 2 == 0), Shown { commutative });
+        let (datatype, op) = (element_type(size.is_multiple_of(2)), Shown { commutative });
         let shares = shares(size, kind);
         let count = shares.range(size - 1).end;
         let inputs: Vec<_> = (0..size).map(|rank| operand(rank, count)).collect();

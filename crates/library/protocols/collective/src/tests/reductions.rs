@@ -29,7 +29,10 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
         if !commutative && !world.is_contiguous() {
             continue;
         }
-        let (datatype, op) = (element_type((size + count) % 2 == 0), Shown { commutative });
+        let (datatype, op) = (
+            element_type((size + count).is_multiple_of(2)),
+            Shown { commutative },
+        );
         let inputs: Vec<_> = (0..size).map(|rank| operand(rank, count)).collect();
         let order = Composed::of(&world, inputs.clone());
         let all = (size > 0).then(|| order.all());

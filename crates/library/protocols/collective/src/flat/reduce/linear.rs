@@ -92,7 +92,7 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
         for rank in ranks - self.ahead..ranks {
             requests[rank % self.ahead] = receive(rank);
         }
-        for (rank, completes) in self.order.from_last() {
+        for (rank, completes) in self.order.last_first() {
             let operand = if rank == root { own } else { ahead(rank) };
             channel.wait(requests[rank % self.ahead]).await;
             partials.take(Some(operand), completes);

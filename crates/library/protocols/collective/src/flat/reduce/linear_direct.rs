@@ -37,7 +37,7 @@ pub(super) async fn run<P: PointToPoint>(
         }
         let begin = piece.start * reduction.element_bytes();
         let mut partials = Partials::new(&room, &scratch, result);
-        for (rank, completes) in order.from_last() {
+        for (rank, completes) in order.last_first() {
             let mut operand = own;
             if rank != root {
                 operand = partials.room(completes);
