@@ -5,28 +5,15 @@ use std::sync::atomic::Ordering;
 use weft_transport::Fabric;
 
 use crate::engine::Engine;
+use crate::tally::Tally;
 
 /// What a process has done since its start, all lanes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// What the lanes count themselves.
+    pub tally: Tally,
     /// Lanes that are in use.
     pub lanes: u64,
-    /// How often a lane's section was entered.
-    pub entries: u64,
-    /// Requests that found their lane held and were left on its list.
-    pub submitted: u64,
-    /// Messages sent with their payload in the first packet.
-    pub eager: u64,
-    /// Packets that held several of them.
-    pub aggregates: u64,
-    /// Messages sent as an RTS, whose payload the transport moves.
-    pub rts: u64,
-    /// Messages sent as an RTS alone, whose payload was kept back as the receiver has too much unmatched.
-    pub rts_only: u64,
-    /// Messages that came before their receive.
-    pub unexpected: u64,
-    /// Their payload, as far as it needed memory of its own.
-    pub unexpected_bytes: u64,
     /// Unexpected messages that are here now.
     pub unexpected_now: u64,
     /// Payload stored for them.
@@ -55,17 +42,10 @@ impl<F: Fabric> Engine<F> {
         };
         for lane in self.lanes.made() {
             let state = lane.enter_soon();
-            let (core, tally) = (&state.core, &state.core.tally);
+            let core = &state.core;
             let steps = core.matching.steps();
+            counts.tally += core.tally;
             counts.lanes += 1;
-            counts.entries += tally.entries;
-            counts.submitted += tally.submitted;
-            counts.eager += tally.eager;
-            counts.aggregates += tally.aggregates;
-            counts.rts += tally.rts;
-            counts.rts_only += tally.rts_only;
-            counts.unexpected += tally.unexpected;
-            counts.unexpected_bytes += tally.unexpected_bytes;
             counts.unexpected_now += core.matching.unexpected_len() as u64;
             counts.unexpected_bytes_now += core.throttle.totals().0;
             counts.posted_now += core.matching.posted_len() as u64;

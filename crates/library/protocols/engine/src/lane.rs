@@ -16,7 +16,8 @@ use crate::outbound::Outbound;
 use crate::peers::{Members, Reported, Watched};
 use crate::pending::Pending;
 use crate::slots::{FreeSlots, Slots};
-use crate::state::{Core, Deferred, State, Tally};
+use crate::state::{Core, Deferred, State};
+use crate::tally::Tally;
 use crate::throttle::Throttle;
 use crate::waiting::AllLanes;
 

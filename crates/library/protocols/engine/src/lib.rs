@@ -44,6 +44,7 @@ mod slots;
 mod state;
 mod status;
 mod strategy;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod throttle;
@@ -69,5 +70,6 @@ pub use probe::{NotExtracted, Wanted};
 pub use request_id::RequestId;
 pub use send::longest_eager;
 pub use status::{Failure, Status};
+pub use tally::Tally;
 pub use throttle::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 pub use waiting::{LOOK_EVERY, Pace, Patience};

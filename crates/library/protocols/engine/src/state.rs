@@ -12,6 +12,7 @@ use crate::peers::{Members, Reported, Watched};
 use crate::pending::Pending;
 use crate::posted::Posted;
 use crate::slots::{FreeSlots, Slots};
+use crate::tally::Tally;
 use crate::throttle::Throttle;
 use crate::unexpected::Unexpected;
 use crate::waiter::Waiter;
@@ -113,19 +114,4 @@ impl Deferred {
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
-}
-
-/// One lane's counts (`counts.rs`), which it counts under its section: no count costs an atomic operation.
-#[derive(Default)]
-pub(crate) struct Tally {
-    /// How often the section was entered.
-    pub entries: u64,
-    /// Requests that found it held.
-    pub submitted: u64,
-    pub eager: u64,
-    pub aggregates: u64,
-    pub rts: u64,
-    pub rts_only: u64,
-    pub unexpected: u64,
-    pub unexpected_bytes: u64,
 }

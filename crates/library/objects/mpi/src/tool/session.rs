@@ -159,7 +159,7 @@ mod tests {
         };
         let at = |eager| {
             let mut reading = Reading::default();
-            reading.counts.eager = eager;
+            reading.counts.tally.eager = eager;
             reading
         };
         assert_eq!(bound.value(&at(10)), 0);

@@ -133,12 +133,12 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
 fn always() -> impl Iterator<Item = Variable> {
     // One by one: a list of all is longer than a small thread's stack.
     const ALWAYS: &[fn() -> Variable] = &variables! {
-        "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
-        "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
-        "weft_messages_rendezvous" Counter UserBasic counts.rts "Longer messages sent, whose payload follows the match";
-        "weft_messages_kept" Counter TunerBasic counts.rts_only "Messages whose payload was kept back, the receiver having too much unmatched";
-        "weft_messages_unexpected" Counter UserBasic counts.unexpected "Messages that came before their receive";
-        "weft_bytes_unexpected" Aggregate TunerBasic counts.unexpected_bytes "Payload of those that needed memory of its own";
+        "weft_messages_eager" Counter UserBasic counts.tally.eager "Messages sent to other processes with their payload in the first packet";
+        "weft_packets_aggregated" Counter TunerBasic counts.tally.aggregates "Packets sent that held several such messages";
+        "weft_messages_rendezvous" Counter UserBasic counts.tally.rts "Longer messages sent, whose payload follows the match";
+        "weft_messages_kept" Counter TunerBasic counts.tally.rts_only "Messages whose payload was kept back, the receiver having too much unmatched";
+        "weft_messages_unexpected" Counter UserBasic counts.tally.unexpected "Messages that came before their receive";
+        "weft_bytes_unexpected" Aggregate TunerBasic counts.tally.unexpected_bytes "Payload of those that needed memory of its own";
         "weft_unexpected_length" Level UserBasic counts.unexpected_now "Unexpected messages that wait for a receive";
         "weft_unexpected_bytes" Level TunerBasic counts.unexpected_bytes_now "Memory of their payload";
         "weft_posted_length" Level UserBasic counts.posted_now "Posted receives that wait for a message";
@@ -146,8 +146,8 @@ fn always() -> impl Iterator<Item = Variable> {
         "weft_matching_steps" Counter TunerDetail counts.matching_steps "Buckets and cells that those looked at";
         "weft_matching_steps_max" HighWatermark TunerDetail counts.matching_steps_max "Of the operation that looked at most";
         "weft_lanes_used" Level TunerBasic counts.lanes "Lanes in use";
-        "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
-        "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
+        "weft_lane_entries" Counter DeveloperBasic counts.tally.entries "How often a lane's section was entered";
+        "weft_lane_submissions" Counter TunerBasic counts.tally.submitted "Requests that found their lane's section held by another thread";
         "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
         "weft_background_wakes" Counter TunerBasic counts.background_wakes "How often the thread woke that makes progress while the program computes";
         "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";

@@ -22,8 +22,8 @@ fn each_message_is_counted_once_by_its_protocol() {
         pair[1].progress();
     }
     let before = pair[1].counts();
-    assert_eq!((before.unexpected, before.unexpected_now), (3, 3));
-    assert_eq!(before.unexpected_bytes, 200, "an RTS stores nothing");
+    assert_eq!((before.tally.unexpected, before.unexpected_now), (3, 3));
+    assert_eq!(before.tally.unexpected_bytes, 200, "an RTS stores nothing");
     assert_eq!(before.posted_now, 0);
     let contexts = pair[1].waiting_contexts();
     let [one, others @ ..] = &contexts[..] else {
@@ -39,12 +39,14 @@ fn each_message_is_counted_once_by_its_protocol() {
     }
     let waiting = pair[1].receive_from(0, 9, &mut got);
     let (sender, receiver) = (pair[0].counts(), pair[1].counts());
-    assert_eq!((sender.eager, sender.rts, sender.rts_only), (2, 1, 0));
-    assert_eq!((receiver.unexpected, receiver.unexpected_now), (3, 0));
+    let sent = sender.tally;
+    assert_eq!((sent.eager, sent.rts, sent.rts_only), (2, 1, 0));
+    let came = receiver.tally;
+    assert_eq!((came.unexpected, receiver.unexpected_now), (3, 0));
     assert_eq!(receiver.unexpected_bytes_now, 0);
     assert_eq!(receiver.posted_now, 1);
-    assert_eq!((receiver.lanes, receiver.submitted), (1, 0));
-    assert!(receiver.entries > before.entries);
+    assert_eq!((receiver.lanes, came.submitted), (1, 0));
+    assert!(came.entries > before.tally.entries);
     assert!(receiver.matching_operations >= 6);
     assert!(receiver.matching_steps >= receiver.matching_operations);
     assert_eq!(pair[1].waiting_contexts(), [*one], "a receive waits");

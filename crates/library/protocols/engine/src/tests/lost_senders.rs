@@ -235,7 +235,7 @@ fn a_message_that_is_there_is_had_first() {
             assert_eq!(stand.me.wait(send).failure, Some(Failure::PeerLost));
             let sent = stand.other.send_to(ME, 1, &mut byte, false);
             assert_eq!(sent, RequestId::DONE);
-            while stand.me.counts().unexpected == 0 {
+            while stand.me.counts().tally.unexpected == 0 {
                 stand.me.progress();
             }
             let said = call(stand.me, which, CONTEXT, source);
