@@ -121,7 +121,7 @@ const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_ring_bytes"),
         description: Cow::Borrowed(
-            "Length of a ring through which messages longer than weft_eager_bytes go that are not copied by process_vm_readv and writev, whichever has been found faster; of those longer than that the receiver copies a part while the sender computes",
+            "Length of a ring through which messages within a host go that are longer than weft_eager_bytes, unless their receiver copies them (process_vm_readv), whichever costs less",
         ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),
