@@ -93,6 +93,10 @@ fn cases(mut test: impl FnMut(usize, usize, bool, bool)) {
     let long = [(2, 33_000), (3, 33_000)];
     for (size, count) in short.chain(long) {
         for commutative in [false, true] {
+            // Whether it commutes says only whether ranks that are scattered over hosts combine by host.
+            if commutative && count != 3 {
+                continue;
+            }
             for in_place in [false, true] {
                 test(size, count, commutative, in_place);
             }
@@ -100,12 +104,11 @@ fn cases(mut test: impl FnMut(usize, usize, bool, bool)) {
     }
 }
 
-/// All roots of few ranks, the ends and the middle of many.
+/// All roots of few ranks; of many the last, one that is a leaf with another, and one that is not where their number is odd.
 fn roots(size: usize) -> Vec<usize> {
-    if size <= 9 {
-        (0..size).collect()
-    } else {
-        vec![0, 1, size / 2, size - 1]
+    match size <= 5 {
+        true => (0..size).collect(),
+        false => vec![0, size / 2, size - 1],
     }
 }
 

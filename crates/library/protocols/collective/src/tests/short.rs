@@ -53,7 +53,7 @@ fn every_rank_has_the_result_whoever_tries() {
                 if !possible(size).admit(number, bytes(count * 4, size), false) {
                     continue;
                 }
-                for seed in 0..12 {
+                for seed in 0..8 {
                     let case = Case {
                         operation,
                         size,
@@ -75,7 +75,7 @@ fn every_rank_has_the_result_whoever_tries() {
             }
         }
     }
-    assert!(run > 1000);
+    assert!(run > 700);
 }
 
 /// An operation that was begun, and whose call then found an error in its arguments, leaves nothing to the next one.
@@ -103,7 +103,7 @@ fn what_was_begun_is_of_one_operation() {
 
 #[test]
 fn limits_are_where_the_tables_change() {
-    for size in 2..=65 {
+    for size in [2, 3, 4, 5, 8, 16, 31, 32, 64, 65] {
         for oversubscribed in [false, true] {
             for sharing in [Sharing::Board, Sharing::Everything] {
                 let limits = ShortLimits::new(size, oversubscribed, sharing);
