@@ -41,6 +41,11 @@ pub struct Model {
     pub yield_ns: f64,
 }
 
+/// From the first CPU that this process may use to each other: half a round trip of a word, in nanoseconds.
+pub fn words() -> Vec<(usize, f64)> {
+    lines::words(&team::usable_cpus())
+}
+
 impl Model {
     /// Measures this host.
     pub fn measure() -> Model {

@@ -1,7 +1,7 @@
 //! `weft bench`: the benchmarks of this library beside others, in one run.
 
 pub mod benchmark;
-mod catalog;
+pub mod catalog;
 pub mod compare;
 mod conditions;
 mod core_latency;
@@ -9,12 +9,12 @@ mod endpoints;
 pub mod ends;
 mod job;
 mod json;
-mod library;
+pub mod library;
 mod library_round;
 mod mark;
 mod options;
 mod patterns;
-mod plan;
+pub mod plan;
 pub mod plot;
 pub mod progress;
 pub mod record;
@@ -23,7 +23,7 @@ mod scratch;
 pub mod stats;
 pub mod summary;
 mod table;
-mod tune;
+pub mod tune;
 
 use std::fs;
 use std::process::ExitCode;
@@ -130,8 +130,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Benchmark>, String> {
 
 /// True when our own library did not fail.
 fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool, String> {
-    let installation =
-        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let installation = Installation::find()?;
     let machine = Machine::read(installation.tree.as_deref());
     let libraries = libraries(options, &installation, benchmarks)?;
     if options.folder.is_some() && !benchmarks.iter().any(|b| b.makes_file) {

@@ -15,9 +15,10 @@ use clap::Args;
 use nix::sys::statvfs::statvfs;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
+use weft_prices::find;
 
 use crate::installation::Installation;
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 
 #[derive(Args)]
 pub struct Options {
@@ -37,23 +38,25 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> ExitCode {
-    if options.host {
-        print!("{}", host::text());
-        return ExitCode::SUCCESS;
-    }
-    if let Some(ranks) = options.collectives {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let ranks = ranks.map_or(cores.max(2), |ranks| ranks as usize);
-        print!("{}", collectives::text(ranks, cores));
-        return ExitCode::SUCCESS;
-    }
     let installation = match Installation::find() {
         Ok(installation) => installation,
         Err(error) => {
-            eprintln!("weft info: cannot find where this program is: {error}");
+            eprintln!("weft info: {error}");
             return ExitCode::FAILURE;
         }
     };
+    if options.host {
+        let prices = collectives::prices(&find(Some(&installation.prefix)));
+        print!("{}{prices}", host::text());
+        return ExitCode::SUCCESS;
+    }
+    if let Some(ranks) = options.collectives {
+        let cores = machine::cores();
+        let ranks = ranks.map_or(cores.max(2), |ranks| ranks as usize);
+        let prices = collectives::take_prices(&installation.prefix);
+        print!("{prices}\n{}", collectives::text(ranks, cores));
+        return ExitCode::SUCCESS;
+    }
     let machine = Machine::read(installation.tree.as_deref());
     let line = |name: &str, text: &str| println!("{name:<22} {text}");
     line("WeftMPI", env!("CARGO_PKG_VERSION"));

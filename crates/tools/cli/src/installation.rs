@@ -19,7 +19,13 @@ pub struct Installation {
 }
 
 impl Installation {
-    pub fn find() -> io::Result<Installation> {
+    /// Or a line that says why it cannot be found.
+    pub fn find() -> Result<Installation, String> {
+        Installation::of_this_program()
+            .map_err(|error| format!("cannot find where this program is: {error}"))
+    }
+
+    fn of_this_program() -> io::Result<Installation> {
         let program = env::current_exe()?;
         let cache = env::var_os("XDG_CACHE_HOME")
             .map(PathBuf::from)

@@ -22,16 +22,16 @@ pub struct Machine {
 
 impl Machine {
     pub fn read(tree: Option<&Path>) -> Machine {
-        let line = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let (processor, kernel) = match weft_prices::Machine::here() {
+            Some(here) => (here.processor, here.kernel),
+            None => (std::env::consts::ARCH.to_owned(), "unknown".to_owned()),
+        };
         Machine {
-            processor: processor_name(&line("/proc/cpuinfo")),
+            processor,
             cores: cores(),
-            kernel: line("/proc/sys/kernel/osrelease").trim().to_string(),
-            load: line("/proc/loadavg")
-                .split(' ')
-                .next()
-                .unwrap_or_default()
-                .to_string(),
+            kernel,
+            load: load.split(' ').next().unwrap_or_default().to_string(),
             date: utc(SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |d| d.as_secs())),
@@ -93,16 +93,6 @@ impl ProcessorTime {
         let stolen = self.stolen.saturating_sub(earlier.stolen);
         100.0 * stolen as f64 / all.max(1) as f64
     }
-}
-
-fn processor_name(cpuinfo: &str) -> String {
-    let named = cpuinfo
-        .lines()
-        .find(|l| l.starts_with("model name") || l.starts_with("Model"));
-    named.and_then(|l| l.split(':').nth(1)).map_or_else(
-        || std::env::consts::ARCH.to_string(),
-        |n| n.trim().to_string(),
-    )
 }
 
 fn git(tree: &Path, arguments: &[&str]) -> Option<String> {
@@ -171,14 +161,5 @@ mod tests {
         assert_eq!(time("cpu  1 2 3\n"), None);
         assert_eq!(time("cpu  1 2 3 x 5 6 7 8\n"), None);
         assert_eq!(time(""), None);
-    }
-
-    #[test]
-    fn processor_name_falls_back_to_the_architecture() {
-        assert_eq!(
-            processor_name("vendor: x\nmodel name\t: Fast CPU\n"),
-            "Fast CPU"
-        );
-        assert_eq!(processor_name(""), std::env::consts::ARCH);
     }
 }

@@ -10,6 +10,7 @@ mod output;
 mod plan;
 mod report;
 mod softrdma;
+mod tune;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ enum Command {
     Info(info::Options),
     /// Measure this library, beside others if asked
     Bench(Box<bench::Options>),
+    /// Measure this machine, and have the library choose its collectives' algorithms by that (docs/tuning.md)
+    Tune(tune::Options),
     /// Show what `weft bench --json` has found as a page for a browser
     Report(report::Options),
     /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs;
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Info(options) => info::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Tune(options) => tune::run(&options),
         Command::Report(options) => report::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),

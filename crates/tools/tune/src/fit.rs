@@ -59,7 +59,12 @@ pub fn fit(points: &[Point], start: &Prices) -> Prices {
         false => logs(start),
     };
     let best = sharp.prices(&try_around(&sharp, best));
-    Prices(best.0.map(three_digits))
+    let figures = || points.iter().flat_map(|point| &point.figures);
+    let is_told_of = |item: usize| figures().any(|figure| figure.counts[item] > 0.0);
+    Prices(std::array::from_fn(|item| match is_told_of(item) {
+        true => three_digits(best.0[item]),
+        false => start.0[item],
+    }))
 }
 
 /// By Adam (Kingma and Ba 2015), with its authors' constants and steps that become shorter.

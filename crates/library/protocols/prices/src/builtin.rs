@@ -1,5 +1,6 @@
-//! The prices that are built in. They were fitted to the tables in `docs/results/by-algorithm`, to which a test holds
-//! what they choose, and what a fit chooses to them (`crates/tools/tune/tests/built_in.rs`).
+//! The prices that are built in: fitted to the tables in `docs/results/by-algorithm`. `docs/tuning.md` has the
+//! commands that find prices from these tables which choose as well; a test holds both to them
+//! (`crates/tools/tune/tests/built_in.rs`).
 
 use crate::{Named, Prices};
 

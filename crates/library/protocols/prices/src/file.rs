@@ -246,25 +246,30 @@ impl FromStr for File {
     type Err = String;
 
     fn from_str(text: &str) -> Result<File, String> {
-        let mut parser = Parser::default();
-        let mut last = 1;
-        for (number, line) in (1..).zip(text.lines()) {
-            let at = |why: String| format!("line {number}: {why}");
-            if line.len() > LONGEST_LINE_BYTES {
-                return Err(at(format!("it has more than {LONGEST_LINE_BYTES} bytes")));
-            }
-            let line = line.trim();
-            let is_first = number == 1;
-            if is_first != (line == FIRST_LINE) {
-                return Err(at(format!("a file of prices begins with `{FIRST_LINE}`")));
-            }
-            if !is_first && !line.is_empty() && !line.starts_with('#') {
-                parser.line(line).map_err(at)?;
-            }
-            last = number;
-        }
-        parser.end().map_err(|why| format!("line {last}: {why}"))
+        // It is told on terminals, which obey what others have written there.
+        parsed(text).map_err(|why| why.replace(char::is_control, "?"))
     }
+}
+
+fn parsed(text: &str) -> Result<File, String> {
+    let mut parser = Parser::default();
+    let mut last = 1;
+    for (number, line) in (1..).zip(text.lines()) {
+        let at = |why: String| format!("line {number}: {why}");
+        if line.len() > LONGEST_LINE_BYTES {
+            return Err(at(format!("it has more than {LONGEST_LINE_BYTES} bytes")));
+        }
+        let line = line.trim();
+        let is_first = number == 1;
+        if is_first != (line == FIRST_LINE) {
+            return Err(at(format!("a file of prices begins with `{FIRST_LINE}`")));
+        }
+        if !is_first && !line.is_empty() && !line.starts_with('#') {
+            parser.line(line).map_err(at)?;
+        }
+        last = number;
+    }
+    parser.end().map_err(|why| format!("line {last}: {why}"))
 }
 
 #[cfg(test)]

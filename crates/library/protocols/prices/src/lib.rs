@@ -4,12 +4,16 @@
 
 #![forbid(unsafe_code)]
 
+mod announcement;
 mod builtin;
 mod file;
+mod find;
 mod lists;
 mod machine;
 
+pub use announcement::{announced, announcement};
 pub use file::{File, LONGEST_FILE_BYTES, Origin};
+pub use find::{BUILT_IN, Found, PRICES, find, own_file};
 pub use lists::{Group, Lists};
 pub use machine::Machine;
 

@@ -46,8 +46,7 @@ fn chosen(names: &[String]) -> Vec<&'static Benchmark> {
 }
 
 pub fn run(options: &Options) -> Result<(), String> {
-    let installation =
-        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let installation = Installation::find()?;
     let machine = Machine::read(installation.tree.as_deref());
     let settings = settings(options, &installation)?;
     let device = device_line(&settings)?;

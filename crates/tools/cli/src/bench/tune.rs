@@ -3,8 +3,10 @@
 mod figures;
 mod layout;
 
+use std::path::PathBuf;
 use std::process::Command;
 
+use clap::Parser;
 use weft_collective::CHOICES;
 
 use super::catalog::TUNE;
@@ -19,7 +21,7 @@ use super::rounds;
 use super::stats::binary;
 use crate::installation::Installation;
 use crate::machine::Machine;
-use figures::Figures;
+pub use figures::{CHOSEN, Figures};
 pub use layout::HostsLayout;
 
 /// Prints the tables.
@@ -27,8 +29,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     if options.names != ["collectives"] || options.json.is_some() || options.plot.is_some() {
         return Err("--tune goes with `collectives` alone, and prints tables".into());
     }
-    let installation =
-        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let installation = Installation::find()?;
     let library = Library::weft(&installation)?;
     let plan = Plan::new(options, &TUNE, &[], &installation)?;
     if options.compile_only {
@@ -37,14 +38,13 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
     let machine = Machine::read(installation.tree.as_deref()).line();
     println!("{machine}\n");
-    let mut bench = Tuning {
-        plan: &plan,
-        library: &library,
-        hosts: &options.hosts,
-        progress: Progress::new(false),
-    };
+    let mut tuning = Tuning::begin(&plan, &library, &options.hosts, true)?;
     for layout in layouts(options, &plan)? {
-        let figures = bench.measured(layout)?;
+        let mut figures = Figures::default();
+        for round in 1..=plan.rounds {
+            let what = format!("{layout}, round {round}/{}", plan.rounds);
+            tuning.round(layout, &what, &mut figures)?;
+        }
         let (hosts, ranks) = (layout.hosts, layout.ranks_a_host);
         match layout.is_one_host() {
             true => show(&figures, &plan, &format!("{ranks} ranks")),
@@ -52,6 +52,20 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Options of `weft bench collectives --tune`, for others who measure as it does.
+pub fn options(words: &[String]) -> Result<Options, String> {
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+    let own = ["bench", "collectives", "--tune"].map(str::to_owned);
+    let parsed = Arguments::try_parse_from(own.iter().chain(words));
+    parsed
+        .map(|parsed| parsed.options)
+        .map_err(|error| error.to_string())
 }
 
 /// Those that are asked for, on the hosts that there are.
@@ -85,11 +99,15 @@ fn show(figures: &Figures, plan: &Plan, ranks: &str) {
     }
 }
 
-/// What `collective-tune` is to leave out: algorithms that cannot run among ranks so placed, in whose place another would.
-fn skips(layout: HostsLayout) -> String {
+/// What `collective-tune` is to leave out: what the library chooses, if that is not asked for, and algorithms that
+/// cannot run among ranks so placed, in whose place another would.
+fn skips(layout: HostsLayout, measures_chosen: bool) -> String {
     let (placement, sharing) = layout.measured();
     let mut skips = Vec::new();
     for choice in &CHOICES {
+        if !measures_chosen {
+            skips.push(format!("{}/{CHOSEN}", choice.operation.replace('_', "-")));
+        }
         let run = choice.possible(placement, sharing);
         for (number, name) in choice.algorithms().into_iter().enumerate() {
             if !run.contains(&number) {
@@ -100,42 +118,61 @@ fn skips(layout: HostsLayout) -> String {
     skips.join(",")
 }
 
-struct Tuning<'a> {
+/// The program that measures.
+pub struct Tuning<'a> {
     plan: &'a Plan<'a>,
     library: &'a Library,
     hosts: &'a [String],
+    program: PathBuf,
+    /// What the library chooses, beside the algorithms.
+    measures_chosen: bool,
     progress: Progress,
 }
 
-impl Tuning<'_> {
-    /// The figures of all rounds on one host, or on several.
-    fn measured(&mut self, layout: HostsLayout) -> Result<Figures, String> {
-        let mut figures = Figures::default();
-        let done = self.rounds(layout, &mut figures);
-        self.progress.clear();
-        done.map_err(|failure| failure.explained(&TUNE))?;
-        Ok(figures)
+impl<'a> Tuning<'a> {
+    pub fn begin(
+        plan: &'a Plan<'a>,
+        library: &'a Library,
+        hosts: &'a [String],
+        measures_chosen: bool,
+    ) -> Result<Tuning<'a>, String> {
+        let mut progress = Progress::new(false);
+        progress.show("compiling collective-tune");
+        let compiled = rounds::compile(plan, library);
+        progress.clear();
+        Ok(Tuning {
+            plan,
+            library,
+            hosts,
+            program: compiled.map_err(|failure| failure.explained(&TUNE))?,
+            measures_chosen,
+            progress,
+        })
     }
 
-    fn rounds(&mut self, layout: HostsLayout, figures: &mut Figures) -> Result<(), Failure> {
-        self.progress.show("compiling collective-tune");
-        let program = rounds::compile(self.plan, self.library)?;
-        for round in 0..self.plan.rounds {
-            let ranks = layout.ranks_a_host;
-            let mut command = match layout.is_one_host() {
-                true => self.library.launcher(self.on_one_host(ranks), &program),
-                false => {
-                    let hosts = &self.hosts[..layout.hosts];
-                    self.library.launcher_on(hosts, ranks, &program)
-                }
-            };
-            command.args(["--sizes", &list(&self.plan.points)]);
-            command.args(["--seconds", &self.plan.seconds.to_string()]);
-            command.args(["--skip", &skips(layout)]);
-            let what = format!("{layout}, round {}/{}", round + 1, self.plan.rounds);
-            self.round(command, &what, figures)?;
-        }
-        Ok(())
+    /// One more round, on one host or on several.
+    pub fn round(
+        &mut self,
+        layout: HostsLayout,
+        what: &str,
+        figures: &mut Figures,
+    ) -> Result<(), String> {
+        let ranks = layout.ranks_a_host;
+        let mut command = match layout.is_one_host() {
+            true => self
+                .library
+                .launcher(self.on_one_host(ranks), &self.program),
+            false => {
+                let hosts = &self.hosts[..layout.hosts];
+                self.library.launcher_on(hosts, ranks, &self.program)
+            }
+        };
+        command.args(["--sizes", &list(&self.plan.points)]);
+        command.args(["--seconds", &self.plan.seconds.to_string()]);
+        command.args(["--skip", &skips(layout, self.measures_chosen)]);
+        let done = self.run(command, what, figures);
+        self.progress.clear();
+        done.map_err(|failure| failure.explained(&TUNE))
     }
 
     fn on_one_host(&self, ranks: usize) -> Layout<'_> {
@@ -149,12 +186,7 @@ impl Tuning<'_> {
     }
 
     /// One run of the program.
-    fn round(
-        &mut self,
-        command: Command,
-        what: &str,
-        figures: &mut Figures,
-    ) -> Result<(), Failure> {
+    fn run(&mut self, command: Command, what: &str, figures: &mut Figures) -> Result<(), Failure> {
         let (plan, progress) = (self.plan, &mut self.progress);
         let outcome = job::run(command, patience(plan.limit_seconds), |line| {
             if let Some(Line::Point {
@@ -186,7 +218,7 @@ mod tests {
     #[test]
     fn what_would_measure_something_else_is_left_out() {
         let skipped = |layout: &str| {
-            let all = skips(layout.parse().unwrap());
+            let all = skips(layout.parse().unwrap(), true);
             all.split(',').map(str::to_string).collect::<Vec<_>>()
         };
         let (between, here) = (skipped("2x2"), skipped("1x4"));

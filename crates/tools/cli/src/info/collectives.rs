@@ -2,9 +2,36 @@
 
 use std::fmt::Write;
 
+use std::path::Path;
+
 use weft_collective::{CHOICES, Choice};
+use weft_prices::{Found, find};
 
 use crate::bench::stats::binary;
+
+/// Has this program choose by the prices that rank 0 of a job of the installation in `prefix` would, and says which
+/// these are.
+pub fn take_prices(prefix: &Path) -> String {
+    let found = find(Some(prefix));
+    let told = prices(&found);
+    if let Found::File(_, file) = found {
+        weft_collective::set_prices(file.lists());
+    }
+    told
+}
+
+/// Where prices come from, in a line.
+pub fn prices(found: &Found) -> String {
+    match found {
+        Found::BuiltIn => "prices: built-in\n".into(),
+        Found::Refused(why) => format!("prices: built-in; {why}\n"),
+        Found::File(path, file) => {
+            let groups: Vec<&str> = file.groups().map(|group| group.name()).collect();
+            let (path, date) = (path.display(), &file.origin.date);
+            format!("prices: {path} ({}; {date})\n", groups.join(", "))
+        }
+    }
+}
 
 /// Among so many ranks, on so many cores.
 pub fn text(ranks: usize, cores: usize) -> String {

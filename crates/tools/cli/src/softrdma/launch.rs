@@ -62,8 +62,7 @@ const PRELOADED: &str = "libsoftrdma_preload.so";
 
 /// Becomes the program; comes back only if that cannot be.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let installation = Installation::find()
-        .map_err(|error| Failure::other(format!("cannot find where this program is: {error}")))?;
+    let installation = Installation::find().map_err(Failure::other)?;
     let folder = installation.prefix.join(FOLDER);
     require(&folder, LIBRARY)?;
     let variables = options.variables();

@@ -66,6 +66,19 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// Microseconds of an operation, as the library calls it, by an algorithm at a point, if they were measured.
+    pub fn value(&self, operation: &str, algorithm: &str, point: usize) -> Option<f64> {
+        let name = operation.replace('_', "-");
+        let operation = self.operations.iter().find(|one| one.name == name)?;
+        let algorithm = operation
+            .algorithms
+            .iter()
+            .find(|one| one.name == algorithm)?;
+        algorithm.value(point)
+    }
+}
+
 impl Operation {
     /// A line for each size; at its end the fastest algorithm, and how much longer what is chosen takes.
     pub fn render(&self, points: &[u64], ranks: &str) -> String {
