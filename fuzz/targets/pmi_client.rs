@@ -66,7 +66,7 @@ fn job(data: &[u8]) {
     for rank in [0, 2] {
         let _ = bootstrap.card(rank);
     }
-    let _ = bootstrap.agree(&|cards| vec![0; cards.len()]);
+    let _ = bootstrap.agree(&|cards| vec![0; cards.len()], None);
     let _ = bootstrap.finalize();
 }
 

@@ -24,6 +24,7 @@ import launching
 import load
 import measured
 import over_rdma
+import prices
 import reports
 import slurm
 import stress
@@ -64,7 +65,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, hostile, checkers, tracing, reports, measured, launching, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, hostile, checkers, tracing, prices, reports, measured, launching, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

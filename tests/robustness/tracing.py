@@ -58,6 +58,9 @@ def check(text, output):
     told = lines(text)
     counted = {int(rank): (int(eager), int(rendezvous)) for rank, eager, rendezvous in COUNTED.findall(output)}
     require(sorted(counted) == [0, 1], f"the program has not counted:\n{output}")
+    of_prices = sorted((rank, peer) for rank, _, peer, words in told if words.startswith("prices file="))
+    require(of_prices == [(0, 0), (1, 0)], f"not one line of each rank's prices, which are rank 0's:\n{text}")
+    told = [line for line in told if not line[3].startswith("prices ")]
     require(all(peer == 1 - rank for rank, _, peer, _ in told), f"a peer that is none:\n{text}")
     for (rank, way), expected in EXPECTED.items():
         words = [words for other, direction, _, words in told if (other, direction) == (rank, way)]

@@ -51,6 +51,8 @@ const ABORT_LINGER: Duration = Duration::from_secs(1);
 /// The facts that ranks tell beside their cards: the first of a host of it, and the first of the job of all hosts.
 const HOST: &str = "facts";
 const VERDICT: &str = "verdict";
+/// What the first of the job announces, if it does: of any length, as cards are.
+const ANNOUNCEMENT: &str = "announcement";
 
 /// The names under which a rank's first card stands, and the one in its place.
 const CARDS: [&str; 2] = ["card", "newcard"];
@@ -70,6 +72,34 @@ pub struct Agreed {
     pub cores: HostCores,
     /// Where not all ranks of a host share memory: the job with those that do as hosts of their own.
     pub apart: Option<Job>,
+    /// What the first rank has announced.
+    pub announcement: Option<String>,
+}
+
+/// What is found of all hosts.
+#[derive(Clone, Copy)]
+struct Verdict {
+    oversubscribed: bool,
+    is_apart: bool,
+    is_announced: bool,
+}
+
+impl Verdict {
+    fn number(self) -> u32 {
+        u32::from(self.oversubscribed)
+            + 2 * u32::from(self.is_apart)
+            + 4 * u32::from(self.is_announced)
+    }
+
+    /// Reads what was told.
+    fn parse(text: &str) -> Option<Verdict> {
+        let number = text.parse::<u32>().ok().filter(|number| *number < 8)?;
+        Some(Verdict {
+            oversubscribed: number & 1 != 0,
+            is_apart: number & 2 != 0,
+            is_announced: number & 4 != 0,
+        })
+    }
 }
 
 /// The connection to the launcher. One per process: it takes over the inherited socket.
@@ -184,9 +214,10 @@ impl Bootstrap {
         CARDS[self.edition.load(Ordering::Relaxed)]
     }
 
-    /// What the ranks find out together: how many cores each host has, and which ranks of it share memory. The same answer on all of
-    /// a host, whatever each is bound to, and the same verdict on all of the job. All ranks of the job call it, once, after the
-    /// [`fence`](Bootstrap::fence) that follows [`publish`](Bootstrap::publish).
+    /// What the ranks find out together: how many cores each host has, which ranks of it share memory, and what the
+    /// first rank of the job announces; it is that rank alone that is given something here, printable as a card is.
+    /// The same answer on all of a host, whatever each is bound to, and the same verdict on all of the job. All ranks
+    /// of the job call it, once, after the [`fence`](Bootstrap::fence) that follows [`publish`](Bootstrap::publish).
     ///
     /// The first rank of each host reads the cards of its host, has `groups` find out from them who shares memory with whom (a number
     /// for each, alike for those that do), and publishes what they come to, which the others read after one more fence. So it takes
@@ -194,7 +225,11 @@ impl Bootstrap {
     /// rank has the answer from one line: ranks that found out by themselves could differ, and would then choose
     /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one line a host, many in a line from
     /// our own launcher.
-    pub fn agree(&self, groups: &dyn Fn(&[String]) -> Vec<u32>) -> Result<Agreed> {
+    pub fn agree(
+        &self,
+        groups: &dyn Fn(&[String]) -> Vec<u32>,
+        announcement: Option<String>,
+    ) -> Result<Agreed> {
         let job = &self.job;
         if job.size == 1 {
             let cores = job.host_cores.map(|cores| cores.max(1));
@@ -203,27 +238,46 @@ impl Bootstrap {
                 here,
                 oversubscribed: false,
             };
-            return Ok(Agreed { cores, apart: None });
+            return Ok(Agreed {
+                cores,
+                apart: None,
+                announcement,
+            });
         }
         let first = job.local_ranks[0];
         if job.rank == first {
-            self.tell(HOST, &self.facts_of_this_host(groups)?.to_string())?;
+            let facts = HostFacts {
+                announces: announcement.is_some(),
+                ..self.facts_of_this_host(groups)?
+            };
+            self.tell(HOST, &facts.to_string())?;
+        }
+        if let Some(announcement) = &announcement {
+            self.announce(announcement)?;
         }
         self.fence()?;
         let here = self.facts_in(&self.told(HOST, first)?, first)?;
-        let (oversubscribed, is_apart) = match job.hosts.count() > 1 {
+        let verdict = match job.hosts.count() > 1 {
             true => self.verdict_of_rank_0()?,
             false => self.verdict(std::slice::from_ref(&here)),
         };
-        let apart = match is_apart {
+        let announcement = match (verdict.is_announced, announcement) {
+            (true, None) => Some(self.announced()?),
+            (_, own) => own,
+        };
+        let apart = match verdict.is_apart {
             true => Some(sharing::apart(job, &self.facts_of_all_hosts()?)),
             false => None,
         };
         let cores = HostCores {
             here: here.cores,
-            oversubscribed,
+            oversubscribed: verdict.oversubscribed,
         };
-        Ok(Agreed { cores, apart })
+        Ok(Agreed {
+            cores,
+            apart,
+            announcement,
+        })
     }
 
     /// What this rank finds out for all of its host.
@@ -237,6 +291,7 @@ impl Bootstrap {
         let told = self.job.host_cores.map(|cores| cores.max(1));
         Ok(HostFacts {
             cores: told.unwrap_or_else(|| cores.count()),
+            announces: false,
             sharing: Sharing::of(groups(&cards)),
         })
     }
@@ -249,29 +304,49 @@ impl Bootstrap {
         facts.ok_or_else(|| Error::Card(format!("rank {first} tells nothing of its host")))
     }
 
-    /// Whether any host has more ranks than cores, and whether there is one whose ranks do not all share memory.
-    fn verdict(&self, hosts: &[HostFacts]) -> (bool, bool) {
+    /// Whether any host has more ranks than cores, whether there is one whose ranks do not all share memory, and
+    /// whether the first rank of the first, which is that of the job, announces something.
+    fn verdict(&self, hosts: &[HostFacts]) -> Verdict {
         let sizes = self.job.hosts.sizes();
         let mut sized = hosts.iter().zip(sizes);
         let oversubscribed = sized.any(|(host, ranks)| ranks > host.cores);
         let is_together = |host: &HostFacts| host.sharing == Sharing::Together;
-        (oversubscribed, !hosts.iter().all(is_together))
+        Verdict {
+            oversubscribed,
+            is_apart: !hosts.iter().all(is_together),
+            is_announced: hosts.first().is_some_and(|first| first.announces),
+        }
     }
 
     /// The same, as rank 0 finds it.
-    fn verdict_of_rank_0(&self) -> Result<(bool, bool)> {
+    fn verdict_of_rank_0(&self) -> Result<Verdict> {
         if self.job.rank == 0 {
-            let (oversubscribed, apart) = self.verdict(&self.facts_of_all_hosts()?);
-            let verdict = u32::from(oversubscribed) + 2 * u32::from(apart);
-            self.tell(VERDICT, &verdict.to_string())?;
+            let verdict = self.verdict(&self.facts_of_all_hosts()?);
+            self.tell(VERDICT, &verdict.number().to_string())?;
         }
         self.fence()?;
         let told = self.told(VERDICT, 0)?;
-        match told.parse::<u32>().ok().filter(|verdict| *verdict < 4) {
-            Some(verdict) => Ok((verdict & 1 != 0, verdict & 2 != 0)),
-            None => Err(Error::Card(format!(
-                "rank 0 tells `{told}`, which is no verdict on the hosts"
-            ))),
+        Verdict::parse(&told).ok_or_else(|| {
+            let what = format!("rank 0 tells `{told}`, which is no verdict on the hosts");
+            Error::Card(what)
+        })
+    }
+
+    /// What the first rank announces is readable by all from the next fence on.
+    fn announce(&self, text: &str) -> Result<()> {
+        card::check(text)?;
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.publish(ANNOUNCEMENT, self.job.rank, text),
+            Exchange::Pmix(client) => client.tell(ANNOUNCEMENT, text),
+            Exchange::Single(_) => unreachable!("one process agrees with itself"),
+        }
+    }
+
+    fn announced(&self) -> Result<String> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.card(ANNOUNCEMENT, 0),
+            Exchange::Pmix(client) => client.told(ANNOUNCEMENT, 0),
+            Exchange::Single(_) => unreachable!("one process agrees with itself"),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which ranks of a host share memory, as its first rank has found out, and what it tells of its host: one value of a launcher's.
 //!
 //! `CORES` where all share memory, `CORES-` where no two do, else `CORES` and behind a dot each the ranks' numbers of their groups,
-//! in order of rank.
+//! in order of rank. Behind `CORES` stands `+` if that rank announces something to the job.
 
 use std::fmt;
 
@@ -47,12 +47,14 @@ impl Sharing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFacts {
     pub cores: u32,
+    /// Whether it announces something to the job, as the first of all may.
+    pub announces: bool,
     pub sharing: Sharing,
 }
 
 impl fmt::Display for HostFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.cores)?;
+        write!(f, "{}{}", self.cores, if self.announces { "+" } else { "" })?;
         match &self.sharing {
             Sharing::Together => Ok(()),
             Sharing::Apart => write!(f, "-"),
@@ -73,6 +75,10 @@ impl HostFacts {
     pub fn parse(text: &str, ranks: usize) -> Option<HostFacts> {
         let end = text.find(['-', '.']).unwrap_or(text.len());
         let (cores, rest) = text.split_at(end);
+        let (cores, announces) = match cores.strip_suffix('+') {
+            Some(cores) => (cores, true),
+            None => (cores, false),
+        };
         let sharing = match rest {
             "" => Sharing::Together,
             "-" => Sharing::Apart,
@@ -83,8 +89,13 @@ impl HostFacts {
                 (groups.len() == ranks).then_some(Sharing::Groups(groups))?
             }
         };
-        let cores = cores.parse().ok().filter(|cores| *cores > 0)?;
-        Some(HostFacts { cores, sharing })
+        let is_number = cores.bytes().all(|byte| byte.is_ascii_digit());
+        let cores = cores.parse().ok().filter(|cores| is_number && *cores > 0)?;
+        Some(HostFacts {
+            cores,
+            announces,
+            sharing,
+        })
     }
 }
 
@@ -114,6 +125,7 @@ mod tests {
     fn facts(groups: &[u32]) -> HostFacts {
         HostFacts {
             cores: 3,
+            announces: groups.len() == 2,
             sharing: Sharing::of(groups.to_vec()),
         }
     }
@@ -126,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "[0-9.-]{0,20}", ranks in 1usize..5) {
+        fn any_text_is_read_or_refused(text in "[0-9.+-]{0,20}", ranks in 1usize..5) {
             let _ = HostFacts::parse(&text, ranks);
         }
     }
@@ -134,12 +146,16 @@ mod tests {
     #[test]
     fn few_words_say_what_is_usual() {
         assert_eq!(facts(&[7]).to_string(), "3");
+        assert_eq!(facts(&[0, 0]).to_string(), "3+");
+        assert_eq!(facts(&[0, 1]).to_string(), "3+-");
         assert_eq!(facts(&[0, 0, 0]).to_string(), "3");
         assert_eq!(facts(&[0, 1, 2]).to_string(), "3-");
         assert_eq!(facts(&[0, 1, 0]).to_string(), "3.0.1.0");
         let many: Vec<u32> = (0..400).map(|rank| rank / 2).collect();
         assert_eq!(facts(&many).to_string(), "3-");
-        for nonsense in ["", "-", "0", "3.", "3.0", "3.0.1.2", "3.x.1", "3--", "x"] {
+        for nonsense in [
+            "", "-", "0", "3.", "3.0", "3.0.1.2", "3.x.1", "3--", "x", "+3", "3++", "+",
+        ] {
             assert_eq!(HostFacts::parse(nonsense, 2), None, "{nonsense}");
         }
     }

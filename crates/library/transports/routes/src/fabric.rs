@@ -1,5 +1,6 @@
 //! A process's attachment to both networks.
 
+use std::fmt;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -57,6 +58,13 @@ impl<N: Near, F: Far> Routes<N, F> {
         Routes {
             traced: Some(Traced { nobody, trace }),
             ..self
+        }
+    }
+
+    /// Has the trace, if there is one, tell something about `peer`.
+    pub fn note(&self, peer: Peer, text: fmt::Arguments<'_>) {
+        if let Some(Traced { trace, .. }) = &self.traced {
+            trace.note(peer, text);
         }
     }
 

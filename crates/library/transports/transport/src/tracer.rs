@@ -77,8 +77,13 @@ impl Trace {
 
     /// The link to `peer` is about to be made.
     pub fn connect(&self, peer: Peer) {
+        self.note(peer, format_args!("connect"));
+    }
+
+    /// Something about `peer` that belongs to no lane.
+    pub fn note(&self, peer: Peer, text: fmt::Arguments<'_>) {
         let now = self.0.now();
-        self.0.line(now, '-', format_args!("-- {peer} connect"));
+        self.0.line(now, '-', format_args!("-- {peer} {text}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The client against servers that misbehave as real ones do, and worse, over `PMI_PORT`.
 
 use super::Client;
-use crate::{Agreed, Bootstrap, Error, Exchange, Hosts, Job, Result};
+use crate::{Bootstrap, Error, Exchange, Hosts, Job, Result};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -275,8 +275,15 @@ fn agreed_with(
             bootstrap.publish("card").unwrap();
             bootstrap.fence().unwrap();
             let together = |cards: &[String]| vec![0; cards.len()];
-            let Agreed { cores, apart } = bootstrap.agree(&together).unwrap();
-            assert_eq!(apart, None);
+            // Longer than a value of the launcher's may be.
+            let announcement = "word".repeat(1000);
+            let own = (bootstrap.job().rank == 0).then(|| announcement.clone());
+            let agreed = bootstrap.agree(&together, own).unwrap();
+            assert_eq!(
+                (agreed.apart, agreed.announcement),
+                (None, Some(announcement))
+            );
+            let cores = agreed.cores;
             (cores.here, cores.oversubscribed)
         })
     });
@@ -323,7 +330,7 @@ fn apart(mapping: &'static str, cards: &'static [&'static str]) -> Vec<(Option<H
                 let first = |card| cards.iter().position(|other| other == card).unwrap() as u32;
                 cards.iter().map(first).collect()
             };
-            let apart = bootstrap.agree(&alike).unwrap().apart;
+            let apart = bootstrap.agree(&alike, None).unwrap().apart;
             if apart.is_some() {
                 bootstrap.publish_anew("anew").unwrap();
                 bootstrap.fence().unwrap();

@@ -21,6 +21,10 @@ pub const INTERFACE_VARIABLE: &str = "WEFT_INTERFACE";
 /// Has the library write a line for each packet: to this file, or to standard error.
 const TRACE: &str = "WEFT_TRACE";
 
+/// Names the file of prices by which ranks choose algorithms of collective operations, or says `built-in`.
+const PRICES: &str = "WEFT_PRICES";
+const BUILT_IN: &str = "built-in";
+
 /// Names what carries messages between ranks.
 const TRANSPORT: &str = "WEFT_TRANSPORT";
 const TRANSPORTS: [&str; 4] = ["auto", "shm", "tcp", "rdma"];
@@ -196,6 +200,9 @@ const OPTIONS: &[(&[&str], Action)] = &[
         let pools = receive_pools(words)?;
         add(&mut job.environment, [(RECEIVE_POOLS.into(), pools)])
     }),
+    (&["prices"], |job, _, words| {
+        add(&mut job.environment, [(PRICES.into(), prices(words)?)])
+    }),
     (&["trace"], |job, _, words| {
         add(&mut job.environment, [(TRACE.into(), trace(words)?)])
     }),
@@ -307,6 +314,17 @@ fn names(words: &mut Words) -> Result<Vec<OsString>, Usage> {
 
 fn one_of(words: &mut Words, what: &str, names: &[&str]) -> Result<OsString, Usage> {
     words.parsed(what, |text| names.contains(&text).then(|| text.into()))
+}
+
+/// A file from wherever its reader starts.
+fn prices(words: &mut Words) -> Result<OsString, Usage> {
+    let file = words.value("a file of prices, or `built-in`")?;
+    if file == BUILT_IN {
+        return Ok(file);
+    }
+    let path = std::path::absolute(&file);
+    let path = path.map_err(|why| Usage(format!("{}: {why}", words.option)))?;
+    Ok(path.into_os_string())
 }
 
 /// A specification that the library will take, as it is written.

@@ -89,6 +89,20 @@ fn a_trace_is_a_variable_of_the_ranks() {
 }
 
 #[test]
+fn a_file_of_prices_is_one_wherever_rank_0_starts() {
+    let here = std::env::current_dir().unwrap();
+    for (named, told) in [
+        ("built-in", "built-in".into()),
+        ("/etc/p", "/etc/p".into()),
+        ("a/p", here.join("a/p").into_os_string()),
+    ] {
+        let job = job(&format!("--prices {named} a"));
+        assert_eq!(job.environment, [("WEFT_PRICES".into(), told)]);
+    }
+    assert!(refusal("--prices").contains("needs a file of prices"));
+}
+
+#[test]
 fn options_about_networks() {
     let job = job(
         "--transport rdma --adapters mlx5_0,mlx5_1:2 --endpoints=shared-dynamic --receive-pools S,2k,64:X,16k,8 a",
@@ -478,6 +492,7 @@ fn help_names_every_option() {
         "-l",
         "--prefix-output",
         "--trace[=FILE]",
+        "--prices",
         "--transport",
         "--adapters",
         "--endpoints",

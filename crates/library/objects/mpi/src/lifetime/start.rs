@@ -13,7 +13,7 @@ use crate::objects::comm;
 use crate::process::network::Network;
 use crate::process::report::{Fence, InFence};
 use crate::process::transport::Transport;
-use crate::process::{engine, job, network, report};
+use crate::process::{engine, job, network, prices, report};
 use crate::tool;
 
 struct Cards(Arc<Bootstrap>);
@@ -44,7 +44,13 @@ pub(super) fn start() -> Result<()> {
         publish.map_err(job::of_launcher)?;
     }
     let groups = |cards: &[String]| network::groups(&fabric, transport, cards);
-    let Agreed { cores, apart } = bootstrap.agree(&groups).map_err(job::of_launcher)?;
+    let announcement = prices::to_announce(job.rank);
+    let agreed = bootstrap.agree(&groups, announcement);
+    let Agreed {
+        cores,
+        apart,
+        announcement,
+    } = agreed.map_err(job::of_launcher)?;
     if let Some(apart) = apart {
         let card;
         (job, fabric, card) = attach(&apart)?;
@@ -53,6 +59,8 @@ pub(super) fn start() -> Result<()> {
         publish.map_err(job::of_launcher)?;
     }
     drop(in_fence);
+    prices::begin(announcement.as_deref())?;
+    fabric.note(0, format_args!("prices file={}", prices::source()));
     let (pace, threads) = match job.local_size > cores.here {
         true => {
             fabric.near().share_cores();

@@ -5,6 +5,7 @@ pub mod engine;
 pub mod job;
 pub(crate) mod network;
 pub mod phase;
+pub(crate) mod prices;
 pub(crate) mod report;
 pub(crate) mod thread;
 pub mod thread_level;

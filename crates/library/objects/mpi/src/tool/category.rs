@@ -67,7 +67,7 @@ pub static ALL: [Category; 7] = [
     Category {
         name: "weft_collectives",
         description: "Collective operations",
-        controls: &["*_algorithm"],
+        controls: &["*_algorithm", "weft_prices"],
         performances: &["weft_arenas*"],
         categories: &[],
     },

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_collective::{CHOICES, Choice};
 
+use weft_prices::PRICES;
+
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 use weft_rdma::Rdma;
 
@@ -14,8 +16,8 @@ use super::state::{enter, tools};
 use crate::error::Result;
 use crate::process::engine::started;
 use crate::process::network::{INTERFACE, TIMEOUT, timeout_seconds};
-use crate::process::trace;
 use crate::process::transport::{ADAPTERS, ENDPOINTS, RECEIVE_POOLS, TRANSPORT};
+use crate::process::{prices, trace};
 
 /// A control variable: a 64-bit unsigned number, or text.
 pub struct Variable {
@@ -101,7 +103,7 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 14] = [
+const SETTINGS: [Variable; 15] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -173,6 +175,14 @@ const SETTINGS: [Variable; 14] = [
         ),
         verbosity: Verbosity::UserBasic,
         value: Value::Chosen(TIMEOUT, timeout_seconds),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_prices"),
+        description: Cow::Borrowed(
+            "The file of the prices by which algorithms of collective operations are chosen, or built-in: that of rank 0. Written by weft tune, set by WEFT_PRICES, mpiexec --prices",
+        ),
+        verbosity: Verbosity::TunerBasic,
+        value: Value::ChosenText(PRICES, prices::source),
     },
     Variable {
         name: Cow::Borrowed("weft_trace"),
