@@ -3,14 +3,15 @@
 //! The word is FREE, HELD or KNOCKED (held, and someone who did not get in has left work).
 //! 1. Only the thread that moves FREE to HELD or KNOCKED holds the section; only the holder touches the
 //!    value, and only the holder writes FREE.
-//! 2. Whoever does not get in by [`Section::enter_or_notify`] puts its mark in the word with a read-modify-write *after*
-//!    it has published its work; the holder clears the mark with a read-modify-write and looks for work
-//!    after that. Marks are one release sequence, so the holder sees the work of every mark it clears.
+//! 2. Whoever does not get in by [`Section::enter_or_notify`] publishes its work, executes a full fence, and looks at the
+//!    word; it puts its mark there unless it finds one. The holder clears the mark, executes a full fence, and looks for
+//!    work. So a mark that is found there is not cleared yet, or the holder finds the work: by its own ordering it sees
+//!    what was published.
 //! 3. The holder writes FREE only over HELD: a mark cannot be overwritten by [`Guard::leave`].
 //! 4. While the process has a single thread nobody can come between a load and a store, so both ways are
 //!    plain. A thread that is created meanwhile sees all stores of its creator.
 
-use crate::primitive::{AtomicU32, Ordering, yield_now};
+use crate::primitive::{AtomicU32, Ordering, full_fence, yield_now};
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -20,6 +21,10 @@ const HELD: u32 = 1;
 const KNOCKED: u32 = 3;
 
 /// A value that one thread at a time works on, entered only if nobody else is there.
+///
+/// The word stands before the value, with which it goes from core to core, and so away from what the section's owner lets
+/// other threads write.
+#[repr(C)]
 pub struct Section<T> {
     word: AtomicU32,
     threads: Threads,
@@ -75,14 +80,15 @@ impl<T> Section<T> {
             .then(|| Guard { section: self })
     }
 
-    /// Enters if nobody is inside; else the one inside will find the section entered anew when it leaves
-    /// ([`Guard::leave`]), and sees what the caller published before.
+    /// Enters, with a mark, if nobody is inside; else the one inside will find the mark when it leaves
+    /// ([`Guard::leave`]), and what the caller published before.
     #[inline]
     pub fn enter_or_notify(&self) -> Option<Guard<'_, T>> {
-        match self.try_enter() {
-            Some(guard) => Some(guard),
-            None => self.leave_mark(),
-        }
+        full_fence();
+        let word = &self.word;
+        let is_inside = word.load(Ordering::Relaxed) != KNOCKED
+            && word.fetch_or(KNOCKED, Ordering::AcqRel) == FREE;
+        is_inside.then(|| Guard { section: self })
     }
 
     /// Enters, waiting for whoever is inside by yielding. For short, rare work only.
@@ -101,17 +107,6 @@ impl<T> Section<T> {
         }
     }
 
-    #[cold]
-    fn leave_mark(&self) -> Option<Guard<'_, T>> {
-        if self.word.fetch_or(KNOCKED, Ordering::AcqRel) != FREE {
-            return None;
-        }
-        // It became free in between, so this thread is inside; the marks, its own included, are served by
-        // the work it is about to do.
-        self.word.swap(HELD, Ordering::AcqRel);
-        Some(Guard { section: self })
-    }
-
     /// The value, when no other thread can be there.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
@@ -126,8 +121,15 @@ pub struct Guard<'a, T> {
 }
 
 impl<'a, T> Guard<'a, T> {
-    /// Leaves the section; or, if someone notified it meanwhile, stays inside and gives the guard back: look for
-    /// work again and leave again.
+    /// Clears the mark: look for work then.
+    #[inline]
+    pub fn clear_mark(&mut self) {
+        self.section.word.swap(HELD, Ordering::AcqRel);
+        full_fence();
+    }
+
+    /// Leaves the section; or, if someone has notified it, stays inside and gives the guard back: clear the mark, look
+    /// for work and leave again.
     #[inline]
     pub fn leave(self) -> Option<Guard<'a, T>> {
         let guard = ManuallyDrop::new(self);
@@ -144,7 +146,6 @@ impl<'a, T> Guard<'a, T> {
         {
             return None;
         }
-        section.word.swap(HELD, Ordering::AcqRel);
         Some(Guard { section })
     }
 }
@@ -251,9 +252,13 @@ mod tests {
         let guard = section.try_enter().unwrap();
         assert!(section.enter_or_notify().is_none());
         assert!(section.enter_or_notify().is_none());
-        let guard = guard.leave().expect("someone notified it");
+        let mut guard = guard.leave().expect("someone notified it");
+        guard.clear_mark();
         assert!(guard.leave().is_none());
-        assert!(section.enter_or_notify().expect("free").leave().is_none());
+        let guard = section.enter_or_notify().expect("free");
+        let mut guard = guard.leave().expect("by its own mark");
+        guard.clear_mark();
+        assert!(guard.leave().is_none());
     }
 
     #[test]
@@ -276,5 +281,42 @@ mod tests {
             }
         });
         assert_eq!(*section.try_enter().unwrap(), 4000);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::primitive::{Plain, bounded};
+    use loom::sync::Arc;
+
+    fn count(mut guard: Guard<'_, Plain>) {
+        loop {
+            guard.write(guard.read() + 1);
+            match guard.leave() {
+                Some(again) => guard = again,
+                None => return,
+            }
+            guard.clear_mark();
+        }
+    }
+
+    /// What one holder wrote the next one sees, however it got in.
+    #[test]
+    fn one_at_a_time() {
+        bounded(|| {
+            let section = Arc::new(Section::new(Plain::new(0)));
+            let other = {
+                let section = section.clone();
+                loom::thread::spawn(move || {
+                    section.try_enter().map(count);
+                    section.enter_or_notify().map(count);
+                })
+            };
+            section.enter_or_notify().map(count);
+            section.try_enter().map(count);
+            other.join().unwrap();
+            assert!(section.try_enter().expect("free at the end").read() >= 3);
+        });
     }
 }

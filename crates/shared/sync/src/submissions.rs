@@ -232,6 +232,7 @@ mod models {
             self.list.push(id, &self.table);
             let mut inside = self.served.enter_or_notify();
             while let Some(mut guard) = inside {
+                guard.clear_mark();
                 let mut batch = self.list.take(&self.table);
                 while let Some(id) = batch.pop(&self.table) {
                     // SAFETY: taken out, the payload is the taker's.

@@ -91,6 +91,7 @@ impl<F: Fabric> Engine<F> {
         lane: &'a Lane<F::Endpoint>,
         mut state: Guard<'a, State<F::Endpoint>>,
     ) {
+        state.clear_mark();
         lane.serve(&mut state);
         self.leave(lane, state);
     }
@@ -134,9 +135,8 @@ impl<F: Fabric> Engine<F> {
     /// Hands a filled slot to a lane that was found held: through its list.
     pub(crate) fn submit(&self, lane: &Lane<F::Endpoint>, slot: u32) {
         lane.submissions.push(slot, &*self.slots);
-        if let Some(mut state) = lane.section.enter_or_notify() {
-            lane.serve(&mut state);
-            self.leave(lane, state);
+        if let Some(state) = lane.section.enter_or_notify() {
+            self.serve_and_leave(lane, state);
         }
     }
 }
