@@ -10,10 +10,12 @@ mod collective;
 pub mod competitors;
 mod estimate;
 mod library;
+mod priced;
 
 pub use collective::Collective;
 pub use estimate::{Estimate, Exactness, MOST_OPERATIONS, Plan, schedule};
 pub use library::{Library, TooLong};
+pub use priced::choose_by;
 
 /// Hosts with as many ranks each, which follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

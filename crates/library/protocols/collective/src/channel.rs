@@ -126,6 +126,8 @@ pub(crate) enum Speaker {
     },
     /// Its rank at this position.
     At(usize),
+    /// The same, while those at every other position do as much: what goes between hosts is of all of them.
+    EachAt(usize),
     Last,
 }
 
@@ -138,7 +140,7 @@ impl Speaker {
                 let leader = hosts.position(Speaker::Leader { root }.of(hosts, host));
                 hosts.rank_at(host, (leader + places) % hosts.ranks_on(host))
             }
-            Speaker::At(position) => hosts.rank_at(host, position),
+            Speaker::At(position) | Speaker::EachAt(position) => hosts.rank_at(host, position),
             Speaker::Last => hosts.rank_at(host, hosts.ranks_on(host) - 1),
         }
     }
@@ -228,13 +230,18 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         }
     }
 
-    /// What the selection of an algorithm knows: this operation and the packed bytes of its message.
+    /// What the selection of an algorithm knows: this operation and the packed bytes of its message, or of those that go by one adapter
+    /// at once.
     pub(crate) fn call(&self, bytes: usize) -> Call {
         if let Members::All = self.members {
             self.peers.chooses(self.tag, bytes);
         }
+        let speakers = match self.members {
+            Members::Across(hosts, Speaker::EachAt(_)) => hosts.most_ranks(),
+            _ => 1,
+        };
         Call {
-            bytes,
+            bytes: bytes.saturating_mul(speakers),
             ranks: self.size(),
             oversubscribed: self.oversubscribed(),
             sharing: match self.arena() {

@@ -17,7 +17,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use weft_prices::{Group, ITEMS, Lists};
+use weft_prices::{Group, ITEMS, Item, Lists};
 
 use crate::Hosts;
 use crate::cost::Work;
@@ -62,6 +62,18 @@ static LISTS: OnceLock<Lists> = OnceLock::new();
 pub fn set_prices(lists: Lists) {
     let set = LISTS.set(lists);
     assert!(set.is_ok(), "prices are set once");
+}
+
+/// How many bytes take as long between hosts as a round does.
+pub(crate) fn round_bytes() -> f64 {
+    let prices = LISTS.get().unwrap_or(&BUILT_IN).of(Group::Network);
+    let of = |item: Item, times: f64| {
+        let mut counts = [0.0; ITEMS];
+        counts[item as usize] = times;
+        prices.of(&counts)
+    };
+    // A byte is counted where it is sent and where it is received.
+    of(Item::Round, 1.0) / of(Item::PassedPacketByte, 2.0).max(f64::MIN_POSITIVE)
 }
 
 /// What each algorithm that can run takes of each item, by its number.

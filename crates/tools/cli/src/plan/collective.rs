@@ -34,6 +34,7 @@ pub fn run(options: &Options) -> ExitCode {
 }
 
 fn answer(options: &Options) -> Result<String, String> {
+    weft_plan::choose_by(&options.machine(), options.combine);
     let mut progress = Progress::new(options.json);
     let mut rows = Vec::new();
     for &bytes in options.lengths() {

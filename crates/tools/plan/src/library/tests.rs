@@ -75,9 +75,9 @@ fn a_rank_of_each_host_does_what_the_algorithm_says() {
             _ => 0,
         })
         .sum();
-    assert_eq!(long.algorithm(), "scatter_doubling_allgather");
-    // Four levels scatter half of it each, then all but its own piece comes to each.
-    assert_eq!(bytes, (2 + 15) << 20);
+    assert_eq!(long.algorithm(), "circulant");
+    // Each byte comes to each rank once.
+    assert_eq!(bytes, 15 << 20);
     let reduce = library(Collective::Reduce, 2, 1, 8);
     let combining = Library {
         combine_byte_ns: 2.0,

@@ -9,7 +9,7 @@ use crate::{Blocks, Channel, PointToPoint, flat};
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn Blocks) {
     let (host, hosts) = (channel.within_host(), channel.hosts());
     let position = host.rank();
-    let ring = channel.across(Speaker::At(position));
+    let ring = channel.across(Speaker::EachAt(position));
     let count = hosts.count();
     for step in 0..count {
         // The blocks of the host that is so many before this one.

@@ -21,7 +21,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     let result = own.in_scratch(&scratch, 0);
     let to_shares = reduction.with_output(result);
     channel.keep(flat::reduce_scatter::reduce_scatter(&host, to_shares, &shares).await);
-    if let Some(peers) = channel.across(Speaker::At(position)) {
+    if let Some(peers) = channel.across(Speaker::EachAt(position)) {
         let partials = own.with_input(result).with_output(result);
         channel.keep(flat::allreduce::allreduce(&peers, partials).await);
     }

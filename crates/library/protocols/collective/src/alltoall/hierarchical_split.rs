@@ -52,7 +52,7 @@ pub(super) async fn run<P: PointToPoint>(
         let place = equal_part(&first, by_host(position, host), channel.size());
         copy(&block, &place);
     }
-    if let Some(peers) = channel.across(Speaker::At(host.rank())) {
+    if let Some(peers) = channel.across(Speaker::EachAt(host.rank())) {
         let (to, from) = (parts(first.clone(), count), parts(second.clone(), count));
         channel.keep(flat::alltoall::alltoall(&peers, Some(&to), &from).await);
     }

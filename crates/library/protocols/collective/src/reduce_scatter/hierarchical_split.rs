@@ -35,7 +35,7 @@ pub(super) async fn run<P: PointToPoint>(
         let part = part.with_output(partials.part(bounds[of]..bounds[of + 1]));
         channel.keep(flat::reduce_scatter::reduce_scatter(&host, part, &within).await);
     }
-    if let Some(peers) = channel.across(Speaker::At(host.rank())) {
+    if let Some(peers) = channel.across(Speaker::EachAt(host.rank())) {
         let combined = own.with_input(partials);
         let shares = Shares::Bounds(bounds);
         channel.keep(flat::reduce_scatter::reduce_scatter(&peers, combined, &shares).await);

@@ -121,8 +121,15 @@ tables! {
     }
     allreduce {
         // Split, the busiest rank moves a P-th of the bytes in as many rounds, for a reduce-scatter and an allgather within the host
-        // in place of a reduction and a broadcast; P times as many messages, which pay once they are longer than what they cost.
-        ANY, ANY, 16 * KIB => Hierarchical;
+        // in place of a reduction and a broadcast; P times as many messages, which pay once each has the 4 KiB that an adapter takes in the
+        // time of a message.
+        ANY, 4, 16 * KIB => Hierarchical;
+        ANY, 4, ANY => HierarchicalSplit;
+        ANY, 16, 64 * KIB => Hierarchical;
+        ANY, 16, ANY => HierarchicalSplit;
+        ANY, 64, 256 * KIB => Hierarchical;
+        ANY, 64, ANY => HierarchicalSplit;
+        ANY, ANY, 1024 * KIB => Hierarchical;
         ANY, ANY, ANY => HierarchicalSplit;
         ANY, ANY, ANY => Hierarchical;
     }

@@ -2,10 +2,10 @@
 
 mod binomial;
 mod chain;
+mod circulant;
 mod direct;
 pub(crate) mod linear;
 mod pieces;
-mod scatter_doubling_allgather;
 mod scatter_ring_allgather;
 pub(crate) mod shared;
 
@@ -18,9 +18,9 @@ use weft_memory::Memory;
 algorithms! {
     Binomial = binomial: Nothing,
     Chain = chain: Nothing,
+    Circulant = circulant: Nothing,
     Direct = direct: Everything,
     Linear = linear: Nothing,
-    ScatterDoublingAllgather = scatter_doubling_allgather: Nothing,
     ScatterRingAllgather = scatter_ring_allgather: Nothing,
     Shared = shared: Board,
 }
@@ -90,10 +90,8 @@ async fn forwarded<P: PointToPoint>(
         Algorithm::Direct => direct::run(channel, &bytes, root).await.unwrap_or(()),
         Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
         Algorithm::Chain => chain::run(channel, &bytes, root).await,
+        Algorithm::Circulant => circulant::run(channel, &bytes, root).await,
         Algorithm::Linear => linear::run(channel, &bytes, root).await,
-        Algorithm::ScatterDoublingAllgather => {
-            scatter_doubling_allgather::run(channel, &bytes, root).await;
-        }
         Algorithm::ScatterRingAllgather => {
             scatter_ring_allgather::run(channel, &bytes, root).await;
         }
