@@ -11,6 +11,9 @@ use crate::{Channel, PointToPoint};
 use schedule::Schedule;
 use weft_memory::Memory;
 
+/// Bytes of the shortest blocks there are, whatever the prices: no network takes less time for fewer.
+const SHORTEST: usize = 64;
+
 /// In how many rounds a block comes to all.
 fn spreading(ranks: usize) -> usize {
     ranks.next_power_of_two().ilog2() as usize
@@ -20,7 +23,7 @@ fn spreading(ranks: usize) -> usize {
 fn blocks(ranks: usize, bytes: usize) -> usize {
     let behind = (spreading(ranks) - 1) as f64 * bytes as f64;
     let blocks = (behind / select::round_bytes()).sqrt().round() as usize;
-    blocks.clamp(1, bytes.max(1))
+    blocks.clamp(1, bytes.div_ceil(SHORTEST).max(1))
 }
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memory, root: usize) {
