@@ -32,9 +32,11 @@ Above.
 
 ## Half
 Commit old, 1 rounds.
-```
-old
-```
+
+| old |
+|---|
+| 1 |
+
 Below.
 
 ## Other
@@ -47,11 +49,11 @@ Above.
 
 ## Half
 Commit new, 2 rounds.
-```
-half round trip (us, lower is better)
-  bytes  weft  intel  weft/best
-  4         3      2       1.67
-```
+
+|  | 4 |
+| --- | --- |
+| half round trip (us, lower is better) | 3 (1.67) |
+
 Below.
 
 ## Other
@@ -61,11 +63,10 @@ kept
 
 ## New
 Commit new, 2 rounds.
-```
-bcast (us, lower is better)
-  bytes  weft  intel  weft/best
-  8         -      4          -
-```
+
+|  | 8 |
+| --- | --- |
+| bcast (us, lower is better) | - |
 """
 
 
@@ -75,7 +76,7 @@ def fill(site):
     for weft, intel in ((2, 1), (4, 3)):
         measured.add("weft", figures.numbers(f"half 4 {weft}\nhalf x y\nok probe"))
         measured.add("intel", figures.numbers(f"half 4 {intel}\n{said}\nnonsense 4 1"))
-    text = functools.partial(figures.text_of, measured, ["weft", "intel"])
+    text = functools.partial(figures.summary, measured, ["weft", "intel"])
     document = site.build / "document.md"
     document.write_text(DOCUMENT)
     how = "Commit new, 2 rounds."
