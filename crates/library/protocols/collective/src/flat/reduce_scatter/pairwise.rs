@@ -37,7 +37,15 @@ pub(super) async fn run<P: PointToPoint>(
     let Some(scratch) = channel.room(scratch) else {
         return;
     };
-    let mut tree = Tree::new(&longest, &scratch, folded.leaf(channel.rank()));
+    let mut tree = Tree {
+        reduction: &longest,
+        scratch: &scratch,
+        leaf: folded.leaf(channel.rank()),
+        is_last: channel.rank() + 1 == channel.size(),
+        result: result.part(0..0),
+        partials: Vec::new(),
+        used: 0,
+    };
     let most = (0..channel.size()).map(|rank| segments(rank).len()).max();
     for index in 0..most.unwrap_or(0) {
         let elements = segments(channel.rank()).range(index);
@@ -46,11 +54,9 @@ pub(super) async fn run<P: PointToPoint>(
             let before = shares.range(to).start;
             reduction.input().part(before + start..before + end)
         };
+        tree.begin(result.part(elements));
         for apart in 0..folded.participants {
             meet(channel, &folded, apart, &given, &mut tree).await;
-        }
-        if let Some(whole) = tree.take() {
-            whole.copy_to(result.part(elements));
         }
     }
     result.part(0..own.count()).copy_to(own.output());
@@ -65,18 +71,17 @@ async fn meet<'a, P: PointToPoint>(
     tree: &mut Tree<'_, 'a>,
 ) {
     let rank = channel.rank();
-    let elements = given(rank).count();
     let mut leaf = [None; 2];
     let mut requests = [None; 4];
     for (index, peer) in folded.ranks(tree.leaf ^ apart).enumerate() {
         if peer == rank {
             leaf[index] = Some(Partial {
                 operand: given(rank),
-                place: None,
+                place: Place::Input,
             });
             continue;
         }
-        let incoming = tree.room(elements);
+        let incoming = tree.room(peer + 1 == channel.size());
         leaf[index] = Some(incoming);
         let (incoming, outgoing) = (incoming.operand.memory(), given(peer).memory());
         if incoming.bytes > 0 {
@@ -90,12 +95,16 @@ async fn meet<'a, P: PointToPoint>(
     tree.put(leaf, apart);
 }
 
-/// Partial results of one segment, each of a tree of leaves. This rank's operand stays where it is, and as it is.
+/// Partial results of one segment, each of a tree of leaves. What combines is where the higher operand was: the last rank's is put where the
+/// result is to be.
 struct Tree<'s, 'a> {
     reduction: &'s Reduction<'a>,
     scratch: &'s Scratch,
     /// This rank's leaf.
     leaf: usize,
+    /// Whether this is the last rank.
+    is_last: bool,
+    result: Operand<'a>,
     partials: Vec<Partial<'a>>,
     /// A bit for each place in scratch that is in use.
     used: u64,
@@ -104,33 +113,42 @@ struct Tree<'s, 'a> {
 #[derive(Clone, Copy)]
 struct Partial<'a> {
     operand: Operand<'a>,
-    /// Where in scratch.
-    place: Option<u32>,
+    place: Place,
 }
 
-impl<'s, 'a> Tree<'s, 'a> {
+#[derive(Clone, Copy)]
+enum Place {
+    /// This rank's operand, which stays as it is.
+    Input,
+    Result,
+    Scratch(u32),
+}
+
+impl<'a> Tree<'_, 'a> {
     /// How many operands there are at once: a partial result for each round, and what comes from two ranks.
     fn places(folded: &Folded) -> usize {
         folded.rounds() as usize + 3
     }
 
-    fn new(reduction: &'s Reduction<'a>, scratch: &'s Scratch, leaf: usize) -> Tree<'s, 'a> {
-        Tree {
-            reduction,
-            scratch,
-            leaf,
-            partials: Vec::new(),
-            used: 0,
-        }
+    /// Of as many elements as the result has there.
+    fn begin(&mut self, result: Operand<'a>) {
+        self.result = result;
+        self.partials.clear();
+        self.used = 0;
     }
 
-    fn room(&mut self, elements: usize) -> Partial<'a> {
+    /// Room for an operand, the last rank's or another's.
+    fn room(&mut self, is_last: bool) -> Partial<'a> {
+        if is_last {
+            let (operand, place) = (self.result, Place::Result);
+            return Partial { operand, place };
+        }
         let place = self.used.trailing_ones();
         self.used |= 1 << place;
         let room = self.reduction.in_scratch(self.scratch, place as usize);
         Partial {
-            operand: room.part(0..elements),
-            place: Some(place),
+            operand: room.part(0..self.result.count()),
+            place: Place::Scratch(place),
         }
     }
 
@@ -149,20 +167,16 @@ impl<'s, 'a> Tree<'s, 'a> {
     }
 
     fn combined(&mut self, lower: Partial<'a>, mut higher: Partial<'a>) -> Partial<'a> {
-        if higher.place.is_none() {
-            let room = self.room(higher.operand.count());
+        if let Place::Input = higher.place {
+            let room = self.room(self.is_last);
             higher.operand.copy_to(room.operand);
             higher = room;
         }
         self.reduction.combine(lower.operand, higher.operand);
-        self.used &= lower.place.map_or(!0, |place| !(1 << place));
+        if let Place::Scratch(place) = lower.place {
+            self.used &= !(1 << place);
+        }
         higher
-    }
-
-    /// The result. Its place is free then.
-    fn take(&mut self) -> Option<Operand<'a>> {
-        self.used = 0;
-        self.partials.pop().map(|whole| whole.operand)
     }
 }
 
