@@ -4,8 +4,9 @@ use weft_collective::set_prices;
 use weft_goal::Machine;
 use weft_prices::{Group, Lists, Named};
 
-/// From so many bytes on the library takes a message to be long.
-const LONG_BYTES: u64 = 64 << 10;
+/// The library counts a message of more than 16 KiB as long, and here one of more than `S` bytes asks first. Where `S` is less than this,
+/// long messages are taken to ask.
+const ASKING_BYTES: u64 = 64 << 10;
 
 /// Has the library choose as on a machine of which it knows the network's prices. Once in a process, before any plan.
 pub fn choose_by(machine: &Machine, combine_byte_ns: f64) {
@@ -21,7 +22,7 @@ pub fn choose_by(machine: &Machine, combine_byte_ns: f64) {
         exchanged_packet_byte: byte / 2.0,
         passed_packet_byte: byte / 2.0,
         // The sender asks first.
-        long: match network.eager_bytes < LONG_BYTES {
+        long: match network.eager_bytes < ASKING_BYTES {
             true => 2.0 * network.latency_ns,
             false => 0.0,
         },

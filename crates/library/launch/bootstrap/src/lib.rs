@@ -51,7 +51,7 @@ const ABORT_LINGER: Duration = Duration::from_secs(1);
 /// The facts that ranks tell beside their cards: the first of a host of it, and the first of the job of all hosts.
 const HOST: &str = "facts";
 const VERDICT: &str = "verdict";
-/// What the first of the job announces, if it does: of any length, as cards are.
+/// The name under which stands what the first process of a job announces, if it does. That may be as long as a card.
 const ANNOUNCEMENT: &str = "announcement";
 
 /// The names under which a rank's first card stands, and the one in its place.
@@ -72,11 +72,11 @@ pub struct Agreed {
     pub cores: HostCores,
     /// Where not all ranks of a host share memory: the job with those that do as hosts of their own.
     pub apart: Option<Job>,
-    /// What the first rank has announced.
+    /// The text that the first process has announced.
     pub announcement: Option<String>,
 }
 
-/// What is found of all hosts.
+/// The facts of all hosts.
 #[derive(Clone, Copy)]
 struct Verdict {
     oversubscribed: bool,
@@ -332,7 +332,7 @@ impl Bootstrap {
         })
     }
 
-    /// What the first rank announces is readable by all from the next fence on.
+    /// All can read what the first rank announces once the next fence is over.
     fn announce(&self, text: &str) -> Result<()> {
         card::check(text)?;
         match &self.exchange {

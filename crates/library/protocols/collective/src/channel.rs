@@ -230,8 +230,8 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         }
     }
 
-    /// What the selection of an algorithm knows: this operation and the packed bytes of its message, or of those that go by one adapter
-    /// at once.
+    /// What the selection of an algorithm knows of this operation. `bytes` are the packed ones of its message; where all ranks of a host
+    /// speak at once, the choice goes by the sum, which one adapter moves.
     pub(crate) fn call(&self, bytes: usize) -> Call {
         if let Members::All = self.members {
             self.peers.chooses(self.tag, bytes);

@@ -102,14 +102,19 @@ const PACKET_BYTES: f64 = (16 << 10) as f64;
 /// How much memory one of the kernel's tables of pages maps: who copies from the same waits for the same lock.
 const PAGE_TABLE_BYTES: f64 = (2 << 20) as f64;
 
-/// How many rounds there are if the ranks that have something double in each.
+/// How many rounds there are if the ranks that have something double in each: the levels of a binary tree.
+pub(crate) fn levels(ranks: usize) -> u32 {
+    ranks.next_power_of_two().ilog2()
+}
+
+/// The same, to count with.
 pub(crate) fn doublings(ranks: usize) -> f64 {
-    f64::from(ranks.next_power_of_two().ilog2())
+    f64::from(levels(ranks))
 }
 
 /// How many blocks a rank has of its own and others' before each round in which they double: 1, 2, 4 and so on.
 pub(crate) fn doubled(ranks: usize) -> impl Iterator<Item = usize> {
-    (0..ranks.next_power_of_two().ilog2()).map(|round| 1 << round)
+    (0..levels(ranks)).map(|round| 1 << round)
 }
 
 /// Blocks that a rank passes on until it has one of each, while what it has doubles from round to round.

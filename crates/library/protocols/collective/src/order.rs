@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use crate::Reduction;
+use crate::cost::levels;
 use crate::memory::{Operand, Scratch};
 
 /// The leaves of the tree of all ranks: the greatest power of two that fits. Of the first ranks, as many pairs as there are ranks too
@@ -132,8 +133,7 @@ impl Order {
     /// For how many operands there is to be room in scratch: one that is not yet combined, and the partial results but for the first,
     /// which is where the result will be.
     pub fn places(self) -> usize {
-        let ranks = self.ranks().max(2);
-        (usize::BITS - (ranks - 1).leading_zeros()) as usize
+        levels(self.ranks().max(2)) as usize
     }
 }
 

@@ -17,7 +17,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use weft_prices::{Group, ITEMS, Item, Lists};
+use weft_prices::{Group, ITEMS, Item, Lists, Prices};
 
 use crate::Hosts;
 use crate::cost::Work;
@@ -64,9 +64,13 @@ pub fn set_prices(lists: Lists) {
     assert!(set.is_ok(), "prices are set once");
 }
 
+fn prices(group: Group) -> &'static Prices {
+    LISTS.get().unwrap_or(&BUILT_IN).of(group)
+}
+
 /// How many bytes take as long between hosts as a round does.
 pub(crate) fn round_bytes() -> f64 {
-    let prices = LISTS.get().unwrap_or(&BUILT_IN).of(Group::Network);
+    let prices = prices(Group::Network);
     let of = |item: Item, times: f64| {
         let mut counts = [0.0; ITEMS];
         counts[item as usize] = times;
@@ -94,7 +98,7 @@ fn counts<A: Copy>(
 
 /// The number of the algorithm that costs least of those whose needs are met; of several, the first.
 fn cheapest(counts: impl Iterator<Item = (u8, [f64; ITEMS])>, call: Call) -> u8 {
-    let prices = LISTS.get().unwrap_or(&BUILT_IN).of(call.group());
+    let prices = prices(call.group());
     let priced = counts.map(|(number, counts)| (number, prices.of(&counts)));
     let least = priced.min_by(|(_, a), (_, b)| a.total_cmp(b));
     least

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::cost::levels;
 use crate::{Channel, PointToPoint};
 
 /// A rank's place in the tree.
@@ -30,7 +31,6 @@ impl Subtree {
     /// The children's subtrees, the smallest first: how far behind this rank each begins, which is where the child is, and ends.
     pub fn children(&self) -> impl DoubleEndedIterator<Item = Range<usize>> + use<> {
         let ranks = self.ranks;
-        let rounds = ranks.next_power_of_two().trailing_zeros();
-        (0..rounds).map(move |round| 1 << round..ranks.min(2 << round))
+        (0..levels(ranks)).map(move |round| 1 << round..ranks.min(2 << round))
     }
 }

@@ -14,7 +14,7 @@ use crate::error::{Class, Error, Result};
 /// Where they come from, once that is agreed.
 static SOURCE: OnceLock<String> = OnceLock::new();
 
-/// Of process `rank`: the file that it announces, if it is the first of its job and has one. One that it cannot use it
+/// The file that process `rank` announces, if it is the first of its job and has one. A file that it cannot use it
 /// tells on standard error.
 pub(crate) fn to_announce(rank: Peer) -> Option<String> {
     if rank != 0 {

@@ -3,7 +3,7 @@
 
 mod schedule;
 
-use crate::cost::{Work, pass};
+use crate::cost::{Work, doublings, pass};
 use crate::memory::window;
 use crate::select;
 use crate::steps::slice;
@@ -14,14 +14,9 @@ use weft_memory::Memory;
 /// Bytes of the shortest blocks there are, whatever the prices: no network takes less time for fewer.
 const SHORTEST: usize = 64;
 
-/// In how many rounds a block comes to all.
-fn spreading(ranks: usize) -> usize {
-    ranks.next_power_of_two().ilog2() as usize
-}
-
 /// In how many blocks a message goes: as many as make what passes while the first block spreads as long as the rounds that they add.
 fn blocks(ranks: usize, bytes: usize) -> usize {
-    let behind = (spreading(ranks) - 1) as f64 * bytes as f64;
+    let behind = (doublings(ranks) - 1.0) * bytes as f64;
     let blocks = (behind / select::round_bytes()).sqrt().round() as usize;
     blocks.clamp(1, bytes.div_ceil(SHORTEST).max(1))
 }
@@ -52,6 +47,6 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
 /// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let blocks = blocks(ranks, bytes as usize);
-    let rounds = blocks - 1 + spreading(ranks);
-    Work::alike(rounds as f64 * pass(bytes / blocks as f64))
+    let further = (blocks - 1) as f64;
+    Work::alike((further + doublings(ranks)) * pass(bytes / blocks as f64))
 }

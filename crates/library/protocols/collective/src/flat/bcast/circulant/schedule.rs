@@ -10,13 +10,15 @@
 
 use std::ops::RangeInclusive;
 
+use crate::cost::levels;
+
 pub(super) struct Schedule {
     /// The distances, and the number of ranks.
     skips: Vec<usize>,
     blocks: usize,
     /// Rounds that are left out at the beginning, so that the last one ends a phase.
     left_out: usize,
-    /// Of each round of a phase, none where the peer is the root or this rank is.
+    /// One for each round of a phase. There is none to receive at the root, and none to send to it.
     receives: Vec<Option<Block>>,
     sends: Vec<Option<Block>>,
 }
@@ -30,7 +32,7 @@ struct Block {
 }
 
 impl Schedule {
-    /// Of rank `number`, counted from the root.
+    /// The schedule of the rank that is `number` places after the root.
     pub fn new(ranks: usize, blocks: usize, number: usize) -> Schedule {
         let graph = Graph::new(ranks);
         let rounds = graph.rounds();
@@ -87,7 +89,7 @@ struct Graph {
 
 impl Graph {
     fn new(ranks: usize) -> Graph {
-        let rounds = ranks.next_power_of_two().ilog2();
+        let rounds = levels(ranks);
         let skips = (0..=rounds).map(|round| ranks.div_ceil(1 << (rounds - round)));
         Graph {
             skips: skips.collect(),
@@ -114,7 +116,7 @@ impl Graph {
             .expect("the last skip is 1")
     }
 
-    /// What a rank receives in each round.
+    /// The block that a rank receives in each round of a phase.
     fn receives(&self, number: usize) -> Vec<Option<Block>> {
         let rounds = self.rounds();
         if number == 0 {
