@@ -1,7 +1,6 @@
-//! Gives libmpi_abi.so the SONAME of the ABI and exports the aliases that `#[mpi]` makes.
+//! Gives libmpi_abi.so the SONAME of the ABI and exports the names that `#[mpi]` makes.
 //!
-//! rustc passes a version script that hides whatever is no Rust item, and so the `MPI_X` aliases, which are assembler
-//! symbols. A second script names them; rust-lld, rustc's linker for this target, merges the two. zig takes the last one alone, so
+//! rustc passes a version script that hides whatever is no Rust item, and so these names, which are assembler's. A second script names them; rust-lld, rustc's linker for this target, merges the two. zig takes the last one alone, so
 //! that ours says what is exported, and hides the rest.
 
 fn main() {

@@ -1,6 +1,6 @@
 //! The C entry points of an implemented function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Type};
@@ -12,23 +12,14 @@ pub fn expand(function: &Function, body: &ItemFn) -> TokenStream {
         .into_iter()
         .filter(|&large| !large || function.has_large())
         .map(|large| form(function, body, large));
-    // Items of the module and not of the block: `global_asm!` is allowed nowhere else. They land in the code unit of
-    // the module's functions, as an alias must.
-    let aliases = function.c_names().map(|mpi_name| alias(&mpi_name));
-    quote! {
-        const _: () = {
-            use ::std::ffi::*;
-            use ::weft_abi::*;
-            #(#forms)*
-        };
-        #(#aliases)*
-    }
+    quote!(#(#forms)*)
 }
 
-/// `PMPI_X` with the C signature of one form.
+/// A function with the C signature of one form, and its names.
 fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
     let mpi_name = function.c_name(large);
-    let name = format_ident!("P{mpi_name}");
+    let name = format_ident!("{mpi_name}");
+    let names_of_it = symbols(&mpi_name, &name);
     let fixed: Vec<&Parameter> = function
         .parameters(large)
         .filter(|p| !p.is_varargs())
@@ -50,15 +41,16 @@ fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
             quote! {
                 let outcome = (|| -> crate::entry::Result<()> { #enter #call })();
                 match outcome {
-                    Ok(()) => MPI_SUCCESS,
+                    Ok(()) => ::weft_abi::MPI_SUCCESS,
                     Err(error) => crate::entry::raise(error, #object, #called),
                 }
             }
         }
     };
     quote! {
-        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
         unsafe extern "C" fn #name(#(#names: #c_types),*) -> #returns { #run }
+        #names_of_it
     }
 }
 
@@ -136,7 +128,7 @@ fn given(function: &Function, large: bool) -> TokenStream {
 fn object(function: &Function, large: bool) -> TokenStream {
     let on_no_file = ["File_open", "File_delete", "Register_datarep"];
     if on_no_file.contains(&function.name) {
-        return quote!(crate::entry::Object::File(MPI_FILE_NULL.addr()));
+        return quote!(crate::entry::Object::File(::weft_abi::MPI_FILE_NULL.addr()));
     }
     let parameter = function.parameters(large).find(|parameter| {
         let carries = matches!(
@@ -168,11 +160,20 @@ fn object(function: &Function, large: bool) -> TokenStream {
     }
 }
 
-/// One address by two names, as tools that interpose `MPI_X` and call `PMPI_X` expect (MPI-5.0 §15.2).
-pub fn alias(mpi_name: &str) -> TokenStream {
-    let text =
-        format!(".weak {mpi_name}\n.type {mpi_name}, @function\n.set {mpi_name}, P{mpi_name}");
-    quote!(::std::arch::global_asm!(#text);)
+/// The names of `function`: one address by `MPI_X` and `PMPI_X`, as tools that interpose the first and call the second
+/// expect (MPI-5.0 §15.2). Both are weak, so that a library with another ABI, which has this one in it, defines them
+/// anew; it calls this one by `weft_abi_X`, which is hidden, and so no library's export.
+pub fn symbols(mpi_name: &str, function: &syn::Ident) -> TokenStream {
+    let mut text = format!(".globl weft_abi_{mpi_name}\n.hidden weft_abi_{mpi_name}\n");
+    text += &format!(".weak {mpi_name}\n.weak P{mpi_name}\n");
+    for name in [
+        format!("weft_abi_{mpi_name}"),
+        format!("P{mpi_name}"),
+        mpi_name.to_string(),
+    ] {
+        text += &format!(".type {name}, @function\n.set {name}, {{0}}\n");
+    }
+    quote!(::std::arch::global_asm!(#text, sym #function);)
 }
 
 fn identifier(parameter: &Parameter) -> syn::Ident {
@@ -183,6 +184,25 @@ fn c_type(parameter: &Parameter, large: bool) -> TokenStream {
     rust_type(&parameter.c_type(large).rust())
 }
 
+/// A type of the table's by its full path: what a macro makes names nothing of the module it stands in.
 fn rust_type(text: &str) -> TokenStream {
-    text.parse().expect("the table's types are Rust types")
+    let tokens: TokenStream = text.parse().expect("the table's types are Rust types");
+    qualified(tokens)
+}
+
+fn qualified(tokens: TokenStream) -> TokenStream {
+    let one = |token| match token {
+        TokenTree::Ident(name) if name.to_string().starts_with("c_") => quote!(::std::ffi::#name),
+        TokenTree::Ident(name) if name.to_string().starts_with("MPI_") => quote!(::weft_abi::#name),
+        TokenTree::Group(group) => {
+            TokenTree::Group(Group::new(group.delimiter(), qualified(group.stream()))).into()
+        }
+        other => other.into(),
+    };
+    tokens
+        .into_iter()
+        .map(one)
+        .collect::<Vec<TokenStream>>()
+        .into_iter()
+        .collect()
 }

@@ -8,7 +8,7 @@ use syn::{Ident, Result, Token};
 use weft_abi::table::Function;
 
 use crate::check;
-use crate::entry::alias;
+use crate::entry::symbols;
 
 pub struct Names(Vec<&'static Function>);
 
@@ -30,13 +30,12 @@ pub fn expand(names: &Names) -> TokenStream {
         .iter()
         .flat_map(|function| function.c_names())
         .map(|mpi_name| {
-            let name = format_ident!("P{mpi_name}");
-            let alias = alias(&mpi_name);
+            let name = format_ident!("{mpi_name}");
+            let symbols = symbols(&mpi_name, &name);
             quote! {
-                #[unsafe(no_mangle)]
                 #[allow(non_snake_case)]
                 extern "C" fn #name() -> ::std::ffi::c_int { crate::entry::unsupported(#mpi_name) }
-                #alias
+                #symbols
             }
         });
     quote!(#(#entries)*)
