@@ -49,8 +49,8 @@ struct Count(AtomicU64);
 ///    agreed so; then the sender has done its part.
 /// 4. A side that goes to sleep sets its `waits` and then looks at the other's count again; the other counts, then reads that
 ///    `waits` (SeqCst all four).
-/// 5. The ring's next user makes the counts new before the message that tells the other side of the transfer is published. That message may say that all is
-///    produced: then `produced` stays zero. A receiver counts as consumed only what its sender waits for.
+/// 5. The ring's next user makes the counts new before the message that tells the other side of the transfer is
+///    published. A receiver counts as consumed only what its sender waits for.
 ///
 /// Each count is on a line that only one side writes while a transfer goes on; the `waits` are on a third, which both read and
 /// hardly anybody writes.

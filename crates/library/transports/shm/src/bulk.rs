@@ -31,13 +31,10 @@ mod control;
 mod receiving;
 mod rings;
 mod sending;
-mod traffic;
 mod transfers;
 
 #[cfg(test)]
 mod borrowed_tests;
-#[cfg(test)]
-mod filled_tests;
 #[cfg(test)]
 mod rings_tests;
 #[cfg(test)]

@@ -9,7 +9,6 @@ use weft_transport::{Lost, Peer, Refused};
 use super::borrowed::BorrowedRings;
 use super::control::Control;
 use super::rings::Rings;
-use super::traffic::Traffic;
 use crate::connecting::Need;
 use crate::layout::CONTROL;
 use crate::links::Links;
@@ -43,7 +42,6 @@ pub struct Common {
     pub mapped: BTreeMap<(Peer, u64), Arc<Mapping>>,
     pub rings: Rings,
     pub borrowed: BorrowedRings,
-    pub traffic: Traffic,
 }
 
 impl Common {
@@ -54,7 +52,6 @@ impl Common {
             mapped: BTreeMap::new(),
             rings: Rings::new(),
             borrowed: BorrowedRings::new(),
-            traffic: Traffic::default(),
         }
     }
 
@@ -111,7 +108,6 @@ impl Common {
     pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.rings.forget(links, peer);
         self.borrowed.forget(peer);
-        self.traffic.forget(peer);
         self.controls.retain(|(other, _)| *other != peer);
         self.waiting.retain(|(other, _)| *other != peer);
         self.mapped.retain(|(other, _), _| *other != peer);

@@ -4,18 +4,10 @@
 use weft_transport::BulkDescriptor;
 
 use super::byte_ring::{RING_BYTES, RingPosition};
-use super::traffic::Mark;
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
 const COPIED: u64 = 3;
-
-/// In an offer's kind: all is in the ring.
-const FILLED: u64 = 1 << 6;
-
-/// Of an offer's first word, for its kind; above stands its mark, two numbers.
-const KIND_BITS: u32 = 8;
-const _: () = assert!(KIND_BITS + 2 * Mark::BITS <= u64::BITS);
 
 /// Bytes of a control message's payload; it fits in a cell.
 const PAYLOAD_BYTES: usize = 32;
@@ -128,17 +120,13 @@ pub enum BesideRing {
 /// The meaning of a [`BulkDescriptor`]'s words here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descriptor {
-    /// Through this ring of the sender's, which is being filled, or is filled: then nobody counts what is produced.
+    /// Through this ring of the sender's, which is being filled.
     Ring {
         place: RingPosition,
         beside: BesideRing,
-        is_filled: bool,
     },
     /// Through this ring of the receiver's, which the sender had borrowed.
-    Back {
-        place: RingPosition,
-        is_filled: bool,
-    },
+    Back { place: RingPosition },
     /// Answer by a control message. The source's address, if the sender can help copying.
     Call {
         transfer: TransferId,
@@ -149,18 +137,10 @@ pub enum Descriptor {
 }
 
 impl Descriptor {
-    /// Whether all that is offered is in the ring.
-    pub fn is_filled(self) -> bool {
-        match self {
-            Descriptor::Ring { is_filled, .. } | Descriptor::Back { is_filled, .. } => is_filled,
-            Descriptor::Call { .. } | Descriptor::Nothing => false,
-        }
-    }
-
-    pub fn emit(self, mark: Mark) -> BulkDescriptor {
-        let mut words = match self {
+    pub fn emit(self) -> BulkDescriptor {
+        BulkDescriptor(match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring { place, beside, .. } => {
+            Descriptor::Ring { place, beside } => {
                 let [offset, begin] = place.words();
                 match beside {
                     BesideRing::Nothing => [1, offset, begin, 0],
@@ -168,7 +148,7 @@ impl Descriptor {
                     BesideRing::Copy(address) => [6, offset, begin, address],
                 }
             }
-            Descriptor::Back { place, .. } => {
+            Descriptor::Back { place } => {
                 let [offset, begin] = place.words();
                 [4, offset, begin, 0]
             }
@@ -180,42 +160,26 @@ impl Descriptor {
                 transfer,
                 address: Some(address),
             } => [3, transfer.0, address, 0],
-        };
-        words[0] |= if self.is_filled() { FILLED } else { 0 };
-        words[0] |= u64::from(mark.number) << KIND_BITS;
-        words[0] |= u64::from(mark.last_received) << (KIND_BITS + Mark::BITS);
-        BulkDescriptor(words)
+        })
     }
 
-    pub fn parse(BulkDescriptor(mut words): BulkDescriptor) -> Option<(Descriptor, Mark)> {
-        let number = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
-        let mark = Mark {
-            number: number(KIND_BITS),
-            last_received: number(KIND_BITS + Mark::BITS),
-        };
-        words[0] &= (1 << KIND_BITS) - 1;
-        let is_filled = words[0] & FILLED != 0;
-        words[0] &= !FILLED;
-        let offered = match words {
+    pub fn parse(BulkDescriptor(words): BulkDescriptor) -> Option<Descriptor> {
+        match words {
             [0, ..] => Some(Descriptor::Nothing),
             [1, offset, begin, _] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
                 beside: BesideRing::Nothing,
-                is_filled,
             }),
             [5, offset, begin_and_room, _] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin_and_room & u64::from(u32::MAX))?,
                 beside: BesideRing::Borrow((begin_and_room >> 32).min(RING_BYTES as u64) as u32),
-                is_filled,
             }),
             [6, offset, begin, address] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
                 beside: BesideRing::Copy(address),
-                is_filled: false,
             }),
             [4, offset, begin, _] => Some(Descriptor::Back {
                 place: RingPosition::of(offset, begin)?,
-                is_filled,
             }),
             [2, transfer, ..] => Some(Descriptor::Call {
                 transfer: TransferId(transfer),
@@ -226,8 +190,7 @@ impl Descriptor {
                 address: Some(address),
             }),
             _ => None,
-        };
-        Some((offered?, mark))
+        }
     }
 }
 
@@ -270,31 +233,16 @@ mod tests {
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Nothing,
-                is_filled: true,
             },
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Borrow(70_000),
-                is_filled: false,
-            },
-            Descriptor::Ring {
-                place: PLACE,
-                beside: BesideRing::Borrow(70_000),
-                is_filled: true,
             },
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Copy(77),
-                is_filled: false,
             },
-            Descriptor::Back {
-                place: PLACE,
-                is_filled: false,
-            },
-            Descriptor::Back {
-                place: PLACE,
-                is_filled: true,
-            },
+            Descriptor::Back { place: PLACE },
             Descriptor::Call {
                 transfer,
                 address: None,
@@ -304,19 +252,7 @@ mod tests {
                 address: Some(77),
             },
         ] {
-            for mark in [
-                Mark::default(),
-                Mark {
-                    number: 1,
-                    last_received: Mark::MASK,
-                },
-                Mark {
-                    number: Mark::MASK,
-                    last_received: 2,
-                },
-            ] {
-                assert_eq!(Descriptor::parse(offered.emit(mark)), Some((offered, mark)));
-            }
+            assert_eq!(Descriptor::parse(offered.emit()), Some(offered));
         }
         assert_eq!(Descriptor::parse(BulkDescriptor([7, 0, 0, 0])), None);
         assert_eq!(

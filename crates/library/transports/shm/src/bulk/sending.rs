@@ -2,7 +2,7 @@
 
 mod filling;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use super::choice::{self, Choice, Facts, Way};
 use super::common::Common;
 use super::control::{BesideRing, Control, Descriptor, TransferId};
 use super::rings::{RingUse, Wanted};
-use super::traffic::Work;
 use super::transfers::{Step, Transfer, Transfers};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -51,7 +50,6 @@ struct Outgoing {
     neighbour: Arc<Neighbour>,
     source: Memory,
     cookie: Cookie,
-    work: Work,
     state: State,
 }
 
@@ -71,6 +69,8 @@ pub struct Sending {
     /// Those in state `NeedsRing`, in order.
     need_rings: VecDeque<(Peer, TransferId)>,
     begun: bool,
+    /// Messages to each peer so far.
+    earlier: BTreeMap<Peer, u32>,
     /// How the last one goes.
     pub choice: Option<Choice>,
 }
@@ -107,6 +107,7 @@ impl Sending {
             transfers: Transfers::new(),
             need_rings: VecDeque::new(),
             begun: false,
+            earlier: BTreeMap::new(),
             choice: None,
         }
     }
@@ -120,31 +121,28 @@ impl Sending {
         cookie: Cookie,
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
-        let (mark, earlier, work) = common.traffic.sent(peer);
         if source.bytes == 0 {
             self.choice = None;
             self.transfers.finished.push_back((peer, cookie));
-            return Descriptor::Nothing.emit(mark);
+            return Descriptor::Nothing.emit();
         }
+        let count = self.earlier.entry(peer).or_default();
+        let earlier = *count;
+        *count = earlier.saturating_add(1);
         let choice = choose(links, common, &neighbour, &source, earlier);
         let (through, address) = match choice.way {
             Way::Ring => {
-                let how = (work, choice.facts.can_be_copied());
-                (begin(links, common, (peer, cookie), &source, how), None)
+                let can_be_copied = choice.facts.can_be_copied();
+                let ring = begin(links, common, (peer, cookie), &source, can_be_copied);
+                (ring, None)
             }
             Way::Copy => (None, Some(source.base as u64)),
         };
         self.choice = Some(choice);
         let (state, offered) = match through {
             None => (State::Called, None),
-            Some((mut filling, offered)) => {
+            Some((filling, offered)) => {
                 links.counters.ring_transfers += 1;
-                if offered.is_filled() {
-                    filling.fill_at_once(&source);
-                    filling.end(common);
-                    self.transfers.finished.push_back((peer, cookie));
-                    return offered.emit(mark);
-                }
                 (State::Filling(filling), Some(offered))
             }
         };
@@ -152,16 +150,15 @@ impl Sending {
             neighbour,
             source,
             cookie,
-            work,
             state,
         });
         let Some(offered) = offered else {
-            return Descriptor::Call { transfer, address }.emit(mark);
+            return Descriptor::Call { transfer, address }.emit();
         };
         self.transfers.activate(transfer);
         // The data follow when the receiver has been told, so that it starts early.
         self.begun = true;
-        offered.emit(mark)
+        offered.emit()
     }
 
     /// The transfer of that name to `peer`, in state `Called`.
@@ -258,9 +255,9 @@ impl Sending {
                     }
                 };
                 let place = given.place;
-                let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
-                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
+                let total = outgoing.source.bytes;
+                let filling = Filling::new(given.ring, place.begin, own, total, false);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -298,6 +295,7 @@ impl Sending {
 
     pub fn forget(&mut self, common: &mut Common, peer: Peer) {
         self.need_rings.retain(|&(other, _)| other != peer);
+        self.earlier.remove(&peer);
         self.transfers.forget(peer, |outgoing| outgoing.end(common));
     }
 
@@ -332,11 +330,8 @@ fn begin(
     common: &mut Common,
     (peer, cookie): (Peer, Cookie),
     source: &Memory,
-    (work, can_be_copied): (Work, bool),
+    can_be_copied: bool,
 ) -> Option<(Filling, Descriptor)> {
-    let chunk = filling::chunk(source.bytes, work);
-    // The peer fills its own ring meanwhile: nothing is gained by telling it first.
-    let is_filled = work == Work::Apart && source.bytes <= chunk;
     let address = can_be_copied.then_some(source.base as u64);
     let address = address.filter(|_| source.bytes > RING_BYTES);
     if address.is_none()
@@ -344,8 +339,8 @@ fn begin(
             common.borrowed.send(peer, cookie, source.bytes)
     {
         links.counters.borrowed_transfers += 1;
-        let filling = Filling::new(ring, place.begin, None, chunk, false);
-        return Some((filling, Descriptor::Back { place, is_filled }));
+        let filling = Filling::new(ring, place.begin, None, source.bytes, false);
+        return Some((filling, Descriptor::Back { place }));
     }
     let wanted = Wanted {
         purpose: match address {
@@ -359,18 +354,17 @@ fn begin(
     // Without memory for one, the receiver is called, and there may be some when it answers.
     let given = common.rings.take(links, wanted).ok()??;
     let (place, own) = (given.place, Some(given.index));
-    let filling = Filling::new(given.ring, place.begin, own, chunk, address.is_some());
+    let filling = Filling::new(
+        given.ring,
+        place.begin,
+        own,
+        source.bytes,
+        address.is_some(),
+    );
     let beside = match (address, given.spare) {
         (Some(address), _) => BesideRing::Copy(address),
         (None, Some(room)) => BesideRing::Borrow(room),
         (None, None) => BesideRing::Nothing,
     };
-    Some((
-        filling,
-        Descriptor::Ring {
-            place,
-            beside,
-            is_filled,
-        },
-    ))
+    Some((filling, Descriptor::Ring { place, beside }))
 }

@@ -21,7 +21,7 @@ impl Receiving {
         peer: Peer,
         taken: BulkReceive,
     ) -> Result<(), Missing> {
-        let (offered, mark) = Descriptor::parse(taken.offer)
+        let offered = Descriptor::parse(taken.offer)
             .ok_or_else(|| lost(peer, "it made an offer that is none"))?;
         let Some(neighbour) = links.neighbour(peer) else {
             return Err(Missing::Need(Need::Base));
@@ -37,7 +37,7 @@ impl Receiving {
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
-            Descriptor::Ring { place, beside, .. } => {
+            Descriptor::Ring { place, beside } => {
                 let after = match beside {
                     BesideRing::Borrow(room) if common.borrowed.would_borrow(peer) => {
                         After::Spare(place, room)
@@ -50,11 +50,11 @@ impl Receiving {
                 {
                     taking.may_copy_from(source);
                 }
-                self.begin_taking(incoming, taking, offered)?;
+                self.begin_taking(incoming, taking);
             }
-            Descriptor::Back { place, .. } => {
+            Descriptor::Back { place } => {
                 let taking = begin_return(common, &incoming, place)?;
-                self.begin_taking(incoming, taking, offered)?;
+                self.begin_taking(incoming, taking);
             }
             // The answer needs a link.
             Descriptor::Call { .. } if !links.is_open(peer) => {
@@ -65,7 +65,6 @@ impl Receiving {
                 self.answer(links, common, incoming, transfer, source)?;
             }
         }
-        common.traffic.received(peer, mark);
         Ok(())
     }
 
@@ -80,18 +79,9 @@ impl Receiving {
         Ok(())
     }
 
-    fn begin_taking(
-        &mut self,
-        incoming: Incoming,
-        mut taking: Taking,
-        offered: Descriptor,
-    ) -> Result<(), Lost> {
-        if offered.is_filled() {
-            taking.note_filled(incoming.peer())?;
-        }
+    fn begin_taking(&mut self, incoming: Incoming, taking: Taking) {
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
-        Ok(())
     }
 
     /// Answers a call: copies from an address of the sender's, if there is one and the kernel does, else asks for a

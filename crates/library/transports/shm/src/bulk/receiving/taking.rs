@@ -25,7 +25,7 @@ pub struct Taking {
     /// The offer's bytes.
     offered: u64,
     after: After,
-    /// The ring's lines are taken over with what lies in them.
+    /// The ring's lines are taken over with what lies in them: the other side is the next that writes them.
     takes_over: bool,
     /// What it may copy past the ring.
     rest: Option<Rest>,
@@ -73,18 +73,9 @@ impl Taking {
             produced: 0,
             offered,
             after,
-            takes_over: is_taken_over(offered),
+            takes_over: matches!(after, After::Back) && is_taken_over(offered),
             rest: None,
         }
-    }
-
-    /// `peer` says that all it offers lies in the ring.
-    pub fn note_filled(&mut self, peer: Peer) -> Result<(), Lost> {
-        if self.offered > RING_BYTES as u64 {
-            return Err(lost(peer, "it says that a ring holds more than it can"));
-        }
-        self.produced = self.offered;
-        Ok(())
     }
 
     /// The source lies there.

@@ -5,7 +5,6 @@ use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::common::Common;
-use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -15,9 +14,6 @@ use crate::peers::{Neighbour, lost};
 const CHUNKS: usize = 8;
 const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
-/// The size of chunks where the two sides work apart: each fills its ring and takes from the other's, and a receiver that waits for every few
-/// pages has the sender's writes disturb it.
-const APART_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -35,10 +31,7 @@ pub struct Filling {
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-pub fn chunk(bytes: usize, work: Work) -> usize {
-    if work == Work::Apart {
-        return APART_CHUNK;
-    }
+fn chunk(bytes: usize) -> usize {
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)
         .clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
@@ -49,14 +42,14 @@ impl Filling {
         ring: ByteRing,
         begin: u32,
         own: Option<usize>,
-        chunk: usize,
+        bytes: usize,
         may_be_copied: bool,
     ) -> Filling {
         Filling {
             ring,
             begin,
             own,
-            chunk,
+            chunk: chunk(bytes),
             produced: 0,
             consumed: 0,
             may_be_copied,
@@ -67,17 +60,6 @@ impl Filling {
     pub fn end(&self, common: &mut Common) {
         if let Some(index) = self.own {
             common.rings.fill(index);
-        }
-    }
-
-    /// Copies all of a source that the ring holds, without counting: the offer tells the receiver that everything is there.
-    pub fn fill_at_once(&mut self, source: &Memory) {
-        assert!(source.bytes <= RING_BYTES);
-        while self.produced < source.bytes as u64 {
-            let (at, to_end) = at(self.begin, self.produced);
-            let bytes = to_end.min(source.bytes - self.produced as usize);
-            self.fill(source, at, bytes);
-            self.produced += bytes as u64;
         }
     }
 
