@@ -1,7 +1,7 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
 //! ids, what keeps the object of a table in use, a list of work that is ready, the withdrawal of what others use, events on
-//! demand, and sleeping; and keeping off the program's descriptors 0 to 2.
+//! demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences, which ThreadSanitizer does not
@@ -17,7 +17,6 @@ pub mod doorbell;
 mod fetch;
 pub mod futex;
 mod handoff;
-pub mod kernel;
 pub mod lines;
 mod magazines;
 mod owned_lock;
@@ -26,7 +25,6 @@ mod pins;
 #[cfg_attr(loom, allow(dead_code, reason = "a model has its own pipe"))]
 mod pipe;
 mod primitive;
-pub mod process;
 mod queued_lock;
 mod ready;
 mod robust_spin_lock;
@@ -34,7 +32,6 @@ mod section;
 mod slumber;
 mod spin_lock;
 mod stamp;
-mod standard;
 mod submissions;
 pub mod withdrawal;
 mod yielding;
@@ -55,7 +52,6 @@ pub use section::{Guard, Section};
 pub use slumber::Slumber;
 pub use spin_lock::{SpinLock, pause};
 pub use stamp::{Stamp, now_ns};
-pub use standard::above_standard;
 pub use submissions::{Batch, Links, NONE, Submissions};
 #[cfg(not(loom))]
 pub use yielding::sleep_in_place_of_yield;

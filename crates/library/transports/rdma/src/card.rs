@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use weft_credentials::Key;
 use weft_pools::Pools;
 use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, ibv_mtu};
 
@@ -9,9 +10,6 @@ use crate::domain::{self, HostCard};
 use crate::place::Place;
 use crate::presence::Entry;
 use crate::selection::MOST_RAILS;
-
-/// Proves that a process has a card, by being known; it never travels over the network that it is for.
-pub type Key = [u8; 16];
 
 /// Where a process takes requests for links, and by what it knows its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +47,12 @@ impl fmt::Display for Card {
         let ports: Vec<String> = self.ports.iter().map(Port::to_string).collect();
         write!(
             f,
-            "rdma4:{}:{}:{}:{}:{:032x}",
+            "rdma4:{}:{}:{}:{}:{}",
             ports.join("+"),
             self.pools.to_string().replace(':', "/"),
             host_field(self.host),
             entry_field(self.entry),
-            u128::from_be_bytes(self.key),
+            self.key,
         )
     }
 }
@@ -208,7 +206,7 @@ impl Card {
         let pools = fields.next()?.replace('/', ":").parse().ok()?;
         let host = parse_host(fields.next()?)?;
         let entry = parse_entry(fields.next()?)?;
-        let key = number(fields.next(), 32)?.to_be_bytes();
+        let key = Key::parse(fields.next()?)?;
         fields.next().is_none().then_some(Card {
             ports,
             key,
@@ -247,7 +245,7 @@ mod tests {
     fn card() -> Card {
         Card {
             ports: vec![port()],
-            key: [0xab; 16],
+            key: Key::new([0xab; 16]),
             pools: "S,256,512:S,16512,128,64,32".parse().unwrap(),
             host: None,
             entry: None,

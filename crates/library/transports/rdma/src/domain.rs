@@ -10,8 +10,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use weft_sync::above_standard;
-use weft_sync::kernel::anonymous_file;
+use weft_kernel::{above_standard, anonymous_file};
 use weft_transport::Peer;
 
 /// Where a file is that nobody else can name.

@@ -4,10 +4,11 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use weft_credentials::{JobHash, Key};
 use weft_endpoint::Category;
+use weft_kernel::{Poller, random};
 use weft_memory::Memory;
 use weft_pools::Pools;
-use weft_sync::kernel::{Poller, random};
 use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, LONGEST_SLEEP_MS, Peer};
 
 use crate::adapter::{Adapter, NONE, Unusable, unusable};
@@ -16,7 +17,6 @@ use crate::counters::{Counters, Traffic};
 use crate::datagrams::Datagrams;
 use crate::domain::{self, HostCard};
 use crate::endpoint::RdmaEndpoint;
-use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::options::Options;
 use crate::place::Common;
@@ -47,7 +47,7 @@ impl Rdma {
     ) -> Result<Rdma, Unusable> {
         assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
         let adapters = Adapter::open(lanes, &options)?;
-        let key = random().map_err(unusable)?;
+        let key = Key::random().map_err(unusable)?;
         let mut file = None;
         let has_xrc = adapters.iter().any(|adapter| adapter.has_xrc);
         let host = options.first_of_host.filter(|_| has_xrc).map(|first| {
@@ -87,7 +87,7 @@ impl Rdma {
             rank,
             size,
             lanes,
-            job: hash_job(&options.job),
+            job: JobHash::of(&options.job),
             key,
             timeout: options.timeout,
             host,

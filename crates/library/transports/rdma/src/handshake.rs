@@ -11,17 +11,14 @@
 //! So do questions whether a third process is still there, and the word that it has ended (`presence`).
 //!
 //! A request that comes again is answered by the same words, and changes nothing: who has recorded one has nothing of it. What is not
-//! signed is not answered: strangers do not learn that anybody is there. A key stands on its process's card, and cards travel through
-//! the launcher alone. Signing is HMAC-SHA256 with a name for each step.
+//! signed is not answered: strangers do not learn that anybody is there. What keys are, and who
+//! knows them, `weft-credentials` says.
 
 use std::fmt;
 
-use hmac::{Hmac, Mac};
-use sha2::{Digest, Sha256};
+use weft_credentials::{JobHash, Key, Nonce, SIGNATURE_BYTES};
 use weft_pools::{MOST_POOLS, xrc};
 use weft_transport::Peer;
-
-use crate::card::Key;
 
 const MAGIC: [u8; 8] = *b"weftrdma";
 /// The version of the handshake and of what follows it.
@@ -29,16 +26,13 @@ const VERSION: u32 = 4;
 
 /// What every datagram begins with.
 const HEAD_BYTES: usize = 52;
-const SIGNATURE_BYTES: usize = 32;
+/// What is signed says this too.
+const SIGNED_AS: &str = "weft-rdma link";
 /// The longest datagram.
 pub const MOST_BYTES: usize = HEAD_BYTES + 8 + xrc::Message::MOST_BYTES + SIGNATURE_BYTES;
 const _: () = assert!(4 + 4 * MOST_POOLS < 8 + xrc::Message::MOST_BYTES);
 /// Packet numbers have so many bits.
 const PSN_MASK: u32 = (1 << 24) - 1;
-
-pub type Nonce = [u8; 16];
-/// Names a job, in a length that is fixed.
-pub type JobHash = [u8; 8];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -96,21 +90,9 @@ pub struct Message {
     pub nonce: Nonce,
 }
 
-pub fn hash_job(job: &str) -> JobHash {
-    let digest = Sha256::digest(job.as_bytes());
-    std::array::from_fn(|index| digest[index])
-}
-
 /// Packet numbers that follow from a nonce, so that packets of an earlier link are not taken for this one's.
 pub fn psn(nonce: &Nonce) -> u32 {
     u32::from_le_bytes([nonce[0], nonce[1], nonce[2], 0])
-}
-
-fn signature(key: &Key, signed: &[u8]) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length will do");
-    mac.update(b"weft-rdma link");
-    mac.update(signed);
-    mac
 }
 
 impl Step {
@@ -195,11 +177,10 @@ impl Message {
         out.extend(MAGIC);
         let words = [VERSION, self.step.number(), self.from, self.to, self.lane];
         words.iter().for_each(|word| out.extend(word.to_le_bytes()));
-        out.extend(self.job);
+        out.extend(self.job.0);
         out.extend(self.nonce);
         self.step.put(&mut out);
-        let signature = signature(key, &out).finalize().into_bytes();
-        out.extend(signature);
+        out.extend(key.sign(SIGNED_AS, &[&out]));
         out
     }
 
@@ -219,7 +200,7 @@ impl Message {
             from: word(2),
             to: word(3),
             lane: word(4),
-            job: head[28..36].try_into().expect("8 bytes"),
+            job: JobHash(head[28..36].try_into().expect("8 bytes")),
             nonce: head[36..52].try_into().expect("16 bytes"),
         })
     }
@@ -228,14 +209,15 @@ impl Message {
 /// Whether who wrote a datagram has the key.
 pub fn is_signed(bytes: &[u8], key: &Key) -> bool {
     let parts = bytes.split_last_chunk::<SIGNATURE_BYTES>();
-    parts.is_some_and(|(signed, by)| signature(key, signed).verify_slice(by).is_ok())
+    parts.is_some_and(|(signed, signature)| key.has_signed(SIGNED_AS, &[signed], signature))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KEY: Key = [7; 16];
+    const KEY: Key = Key::new([7; 16]);
+    const OTHER: Key = Key::new([8; 16]);
 
     fn end(queue_pairs: usize) -> End {
         End {
@@ -250,7 +232,7 @@ mod tests {
             from: 3,
             to: 5,
             lane: 7,
-            job: hash_job("job"),
+            job: JobHash::of("job"),
             nonce: [9; 16],
         }
     }
@@ -275,7 +257,7 @@ mod tests {
             let bytes = message(step.clone()).put(&KEY);
             assert!(bytes.len() <= MOST_BYTES);
             assert_eq!(Message::parse(&bytes), Some(message(step)));
-            assert!(is_signed(&bytes, &KEY) && !is_signed(&bytes, &[8; 16]));
+            assert!(is_signed(&bytes, &KEY) && !is_signed(&bytes, &OTHER));
         }
     }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weft_sync::kernel::Poller;
+use weft_credentials::{JobHash, Key};
+use weft_kernel::Poller;
 use weft_transport::Peer;
 
-use crate::card::Key;
 use crate::domain::HostCard;
-use crate::handshake::JobHash;
 use crate::presence::Entry;
 
 pub struct Identity {

@@ -17,8 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
-use weft_sync::process;
+use weft_kernel::process;
 use weft_transport::Peer;
 
 /// Between two looks at peers that do not answer.
@@ -39,12 +38,11 @@ impl Entry {
     pub fn own() -> Option<Entry> {
         let process = std::process::id();
         let start = process::start_of(process).ok()??;
-        let digest = Sha256::digest(process::view()?);
-        let view = u64::from_le_bytes(std::array::from_fn(|index| digest[index]));
+        let view = weft_credentials::digest(process::view()?.as_bytes());
         Some(Entry {
             process,
             start,
-            view,
+            view: u64::from_le_bytes(view),
         })
     }
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use weft_sync::kernel::random;
+use weft_credentials::{Key, Nonce, random_nonce};
 use weft_transport::Peer;
 
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::address::Way;
 use crate::datagrams::{Datagram, Datagrams};
-use crate::handshake::{End, Message, Nonce, Refusal, Step, psn};
+use crate::handshake::{End, Message, Refusal, Step, psn};
 use crate::identity::Identity;
 use crate::left::{Made, Name};
 use crate::parts::MadePair;
@@ -124,7 +124,7 @@ impl Setup {
         way: Way,
         identity: &Identity,
     ) -> Result<(), Unusable> {
-        let nonce = random().map_err(unusable)?;
+        let nonce = random_nonce().map_err(unusable)?;
         let step = Step::Request(end(&pairs, &nonce));
         let request = message(step, name, nonce, identity);
         let request = request.put(&way.card.key);
@@ -222,7 +222,7 @@ impl Setup {
     }
 
     /// The key that a peer which was asked has, by which its answers are known.
-    pub fn key_of(&self, name: Name) -> Option<[u8; 16]> {
+    pub fn key_of(&self, name: Name) -> Option<Key> {
         self.dials.get(&name).map(|dial| dial.way.card.key)
     }
 

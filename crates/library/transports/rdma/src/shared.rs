@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use weft_kernel::{Bell, Interest};
 use weft_memory::Memory;
-use weft_sync::kernel::{Bell, Interest};
 use weft_sync::{Section, Slumber};
 use weft_transport::endings::{Ending, Endings};
 use weft_transport::watching::Watching;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weft_kernel::random;
 use weft_pools::xrc::{
     Adapter as Hands, Connections, Event, Host, NoResources, OpenError, Process, SendQueuePair,
     SharedQueue, Timing,
 };
-use weft_sync::kernel::random;
 use weft_transport::Peer;
 use weft_verbs::abi::{IBV_QPS_RTR, IBV_QPS_RTS};
 use weft_verbs::{XrcDomain, XrcReceiveQueuePair};

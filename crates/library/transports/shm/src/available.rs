@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 /// Bytes that are free, could be freed, or are in the swap; at most what the control groups of this process allow. All there
 /// are where the system does not say.

@@ -18,7 +18,6 @@ use crate::endpoint::ShmEndpoint;
 use crate::host::Host;
 use crate::peers::Peers;
 use crate::pipe;
-use crate::process;
 use crate::segment::Segment;
 use crate::shared::{Options, Served, Service, Shared};
 use crate::view;
@@ -59,9 +58,9 @@ impl Shm {
         let pid = std::process::id();
         let view = view::own();
         // In a /proc that shows other processes than this one sees, nothing stands of it; nobody opens its segment then.
-        let start = weft_sync::process::start_of(pid)?.unwrap_or(0);
-        process::allow_copies();
-        let key = process::random_key()?;
+        let start = weft_kernel::process::start_of(pid)?.unwrap_or(0);
+        weft_kernel::process::allow_copies();
+        let key = weft_kernel::random_words()?;
         let segment = Segment::create(shape.base_bytes())?;
         let base = Base::create(segment.map(shape.base_bytes())?, shape, rank, key);
         let card = Card {

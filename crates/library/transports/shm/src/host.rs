@@ -1,9 +1,11 @@
 //! The ranks of a host. What lies in shared memory and in tables is found by a rank's *position* among them, so that a process
 //! pays for the ranks of its host, however many others the job has.
 
+use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::Arc;
 
+use fnv::FnvHasher;
 use weft_transport::Peer;
 
 /// The ranks of a host, in ascending order.
@@ -79,13 +81,12 @@ impl Host {
     }
 
     /// Differs, but for a chance of one in 2^64, where two processes were told of different ranks: they would number them
-    /// differently (FNV-1a).
+    /// differently.
     pub fn digest(&self) -> u64 {
-        let mix = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let mut hasher = FnvHasher::default();
         let ranks = (0..self.ranks()).filter_map(|position| self.rank(position));
-        ranks
-            .flat_map(u32::to_le_bytes)
-            .fold(0xcbf2_9ce4_8422_2325, mix)
+        ranks.for_each(|rank| hasher.write(&rank.to_le_bytes()));
+        hasher.finish()
     }
 }
 

@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use weft_sync::{Section, process};
+use weft_kernel::process;
+use weft_sync::Section;
 use weft_transport::{Directory, Lost, Peer};
 
 use crate::base::{Base, KEY_AT, Shape};

@@ -5,7 +5,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
-use weft_sync::{Pipe, above_standard};
+use weft_kernel::above_standard;
+use weft_sync::Pipe;
 
 use crate::process::folder;
 

@@ -5,8 +5,8 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
-use weft_sync::kernel::anonymous_file;
-use weft_sync::{Section, above_standard};
+use weft_kernel::{above_standard, anonymous_file};
+use weft_sync::Section;
 
 use crate::available;
 use crate::file_limit::Lifted;

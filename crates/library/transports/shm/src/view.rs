@@ -4,9 +4,11 @@
 //! "Ptrace access mode checking") and which names a process by a number of one of the namespaces. A card says, as one number, what
 //! all that is for its process; processes of which it is alike are expected to reach each other.
 
+use std::hash::Hasher;
 use std::io;
 
-use weft_sync::{above_standard, process};
+use fnv::FnvHasher;
+use weft_kernel::{above_standard, process};
 
 /// What decides of the credentials, as lines of `/proc/self/status`: user and group, and the capabilities, of which a process that
 /// opens another has to have all (proc_pid_status(5), security/commoncap.c).
@@ -40,10 +42,11 @@ fn text() -> Option<String> {
     Some(text)
 }
 
-/// Never 0 (FNV-1a).
+/// Never 0.
 fn digest(text: &str) -> u64 {
-    let mix = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix) | 1
+    let mut hasher = FnvHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish() | 1
 }
 
 #[cfg(test)]

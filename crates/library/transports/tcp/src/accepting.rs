@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use socket2::Socket;
+use weft_credentials::random_nonce;
 
 use crate::handshake::{HELLO_BYTES, Hello, PROOF_BYTES, Refusal, Reply, is_proof};
 use crate::identity::{Identity, Link, fill};
-use crate::system;
 
 pub struct Incoming {
     pub socket: Socket,
@@ -136,7 +136,7 @@ impl Incoming {
 
     /// Asks who claims to be a process of this job to prove it.
     pub fn challenge(&mut self, hello: Hello, identity: &Identity) -> Result<(), ()> {
-        let nonce = system::random().map_err(|_| ())?;
+        let nonce = random_nonce().map_err(|_| ())?;
         self.phase = Phase::Proof { hello, nonce };
         self.say(Reply::challenge(&identity.key, &self.hello, nonce))
     }

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use weft_credentials::Key;
+
 /// A card stays short: a launcher may carry no more than 1,024 bytes of it and others'.
 pub const MOST_ADDRESSES: usize = 14;
-
-/// Proves that a process has a card, by being known; it never travels over the network that it is for.
-pub type Key = [u8; 16];
 
 /// Where a process listens, and by what it knows its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +19,7 @@ pub struct Card {
 
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = u128::from_be_bytes(self.key);
-        write!(f, "tcp1:{}:{key:032x}:", self.port)?;
+        write!(f, "tcp1:{}:{}:", self.port, self.key)?;
         for (number, addresses) in self.interfaces.iter().enumerate() {
             for (index, address) in addresses.iter().enumerate() {
                 let before = match (number, index) {
@@ -44,11 +42,7 @@ impl Card {
             return None;
         }
         let port = fields.next()?.parse().ok().filter(|&port| port != 0)?;
-        let key = fields.next()?;
-        if key.len() != 32 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        let key = u128::from_str_radix(key, 16).ok()?.to_be_bytes();
+        let key = Key::parse(fields.next()?)?;
         let address = |text: &str| text.parse().ok().filter(can_be_reached);
         let list = |texts: &str| {
             texts
@@ -92,7 +86,7 @@ mod tests {
         };
         Card {
             port: 65535,
-            key: [0xab; 16],
+            key: Key::new([0xab; 16]),
             interfaces: (1..=addresses)
                 .map(|n| address(n).parse().unwrap())
                 .collect::<Vec<IpAddr>>()

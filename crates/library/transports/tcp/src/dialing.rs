@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
-use weft_sync::above_standard;
+use weft_credentials::random_nonce;
+use weft_kernel::above_standard;
 use weft_transport::progress_clock::ProgressClock;
 
 use crate::card::Card;
@@ -316,7 +317,7 @@ impl Attempt {
             lane: link.lane,
             purpose: link.purpose,
             job: identity.job,
-            nonce: system::random()?,
+            nonce: random_nonce()?,
         };
         self.hello = hello.put(&card.key);
         self.send(&self.hello)?;

@@ -4,20 +4,20 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use weft_credentials::{JobHash, Key};
 use weft_transport::{Directory, Fabric, Far, LONGEST_SLEEP_MS, Peer};
 
 use crate::addresses;
 use crate::card::Card;
 use crate::counters::{Counters, Traffic};
 use crate::endpoint::TcpEndpoint;
-use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::interfaces::{self, Interface};
 use crate::listener::Listener;
 use crate::options::Options;
 use crate::setup::Setup;
 use crate::shared::Shared;
-use crate::system::{Bell, Interest, Poller, Ticker, explained, random};
+use crate::system::{Bell, Interest, Poller, Ticker, explained};
 use crate::token::Token;
 
 /// Lanes that a fabric may have.
@@ -83,7 +83,7 @@ impl Tcp {
             _ => None,
         };
         let (listener, port) = Listener::new(within)?;
-        let key = random()?;
+        let key = Key::random()?;
         let (poller, ticker, bell) = (Poller::new()?, Ticker::new()?, Bell::new()?);
         listener.watch(&poller, Token::Listener.bits())?;
         poller.add(&ticker, Token::Ticker.bits(), Interest::Reading)?;
@@ -98,7 +98,7 @@ impl Tcp {
             rank,
             size,
             lanes,
-            job: hash_job(&options.job),
+            job: JobHash::of(&options.job),
             key,
             timeout: options.timeout,
             interfaces,

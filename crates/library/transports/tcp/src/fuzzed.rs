@@ -1,12 +1,13 @@
 //! All that reads what strangers and peers send, without a socket: for fuzzing, and for tests that cut a stream anywhere.
 
+use weft_credentials::{JobHash, Key};
 use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Sink};
 
 use crate::card::Card;
 use crate::channels::Channels;
 use crate::frame::Malformed;
-use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Reply, hash_job, prove};
+use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Reply, prove};
 use crate::link::{Fault, Found, Link};
 use crate::user_memory::{Source, Target};
 
@@ -135,14 +136,14 @@ impl Streams {
 
 /// Reads a card, a hello and a reply, and answers as their readers do.
 pub fn handshake(bytes: &[u8]) {
-    const KEY: [u8; 16] = [7; 16];
+    const KEY: Key = Key::new([7; 16]);
     if let Ok(line) = std::str::from_utf8(bytes)
         && let Some(card) = Card::parse(line)
     {
         assert_eq!(Card::parse(&card.to_string()), Some(card));
     }
     if let Some(hello) = bytes.first_chunk::<HELLO_BYTES>() {
-        if let Ok(read) = Hello::parse(hello, hash_job("job"), 1, &KEY) {
+        if let Ok(read) = Hello::parse(hello, JobHash::of("job"), 1, &KEY) {
             assert_eq!(read.put(&KEY), *hello);
         }
         let reply = bytes[HELLO_BYTES..].first_chunk::<REPLY_BYTES>();

@@ -7,14 +7,11 @@
 //! 3. The first signs both, which nobody can do who has only listened to an earlier handshake.
 //! 4. The second accepts, or refuses.
 //!
-//! A key stands on its process's card, and cards travel through the launcher alone. Signing is HMAC-SHA256 with a name for each step.
+//! What keys are, and who knows them, `weft-credentials` says.
 
 use std::fmt;
 
-use hmac::{Hmac, Mac};
-use sha2::{Digest, Sha256};
-
-use crate::card::Key;
+use weft_credentials::{JobHash, Key, Nonce, SIGNATURE_BYTES, Signature};
 
 const MAGIC: [u8; 8] = *b"weft-tcp";
 /// The version of the handshake and of what follows it.
@@ -22,14 +19,10 @@ pub const VERSION: u32 = 2;
 
 pub const HELLO_BYTES: usize = 80;
 pub const REPLY_BYTES: usize = 56;
-pub const PROOF_BYTES: usize = 32;
+pub const PROOF_BYTES: usize = SIGNATURE_BYTES;
 
 /// Where the signature of a hello begins.
-const SIGNED_BYTES: usize = 48;
-
-pub type Nonce = [u8; 16];
-/// Names a job, in a length that is fixed.
-pub type JobHash = [u8; 8];
+const SIGNED_BYTES: usize = HELLO_BYTES - SIGNATURE_BYTES;
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,25 +113,9 @@ impl fmt::Display for Refusal {
 /// What the process that was connected to says, in steps 2 and 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    Challenge { nonce: Nonce, signature: [u8; 32] },
+    Challenge { nonce: Nonce, signature: Signature },
     Accepted,
     Refused(Refusal),
-}
-
-pub fn hash_job(job: &str) -> JobHash {
-    let digest = Sha256::digest(job.as_bytes());
-    std::array::from_fn(|index| digest[index])
-}
-
-fn sign(key: &Key, step: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length will do");
-    mac.update(step.as_bytes());
-    parts.iter().for_each(|part| mac.update(part));
-    mac
-}
-
-fn signature(mac: Hmac<Sha256>) -> [u8; 32] {
-    mac.finalize().into_bytes().into()
 }
 
 impl Hello {
@@ -151,10 +128,10 @@ impl Hello {
         out[16..20].copy_from_slice(&self.to.to_le_bytes());
         out[20..22].copy_from_slice(&(self.lane as u16).to_le_bytes());
         out[22] = self.purpose.code();
-        out[24..32].copy_from_slice(&self.job);
+        out[24..32].copy_from_slice(&self.job.0);
         out[32..48].copy_from_slice(&self.nonce);
-        let mac = sign(key, "hello", &[&out[..SIGNED_BYTES]]);
-        out[SIGNED_BYTES..].copy_from_slice(&signature(mac));
+        let signature = key.sign("hello", &[&out[..SIGNED_BYTES]]);
+        out[SIGNED_BYTES..].copy_from_slice(&signature);
         out
     }
 
@@ -172,14 +149,14 @@ impl Hello {
         if word(8) != VERSION {
             return Err(Refusal::Version(VERSION));
         }
-        if bytes[24..32] != job {
+        if bytes[24..32] != job.0 {
             return Err(Refusal::Job);
         }
         if word(16) != rank {
             return Err(Refusal::Rank(rank));
         }
-        let mac = sign(key, "hello", &[&bytes[..SIGNED_BYTES]]);
-        if mac.verify_slice(&bytes[SIGNED_BYTES..]).is_err() {
+        let (signed, signature) = bytes.split_last_chunk().expect("a hello is longer");
+        if !key.has_signed("hello", &[signed], signature) {
             return Err(Refusal::Key);
         }
         if bytes[23] != 0 {
@@ -199,7 +176,7 @@ impl Hello {
 impl Reply {
     /// Step 2, to a hello.
     pub fn challenge(key: &Key, hello: &[u8; HELLO_BYTES], nonce: Nonce) -> Reply {
-        let signature = signature(sign(key, "challenge", &[hello, &nonce]));
+        let signature = key.sign("challenge", &[hello, &nonce]);
         Reply::Challenge { nonce, signature }
     }
 
@@ -255,11 +232,10 @@ pub fn prove(
     key: &Key,
     hello: &[u8; HELLO_BYTES],
     nonce: &Nonce,
-    challenge: &[u8; 32],
+    challenge: &Signature,
 ) -> Option<[u8; PROOF_BYTES]> {
-    let genuine = sign(key, "challenge", &[hello, nonce]).verify_slice(challenge);
-    genuine.ok()?;
-    Some(signature(sign(key, "proof", &[hello, nonce])))
+    let is_genuine = key.has_signed("challenge", &[hello, nonce], challenge);
+    is_genuine.then(|| key.sign("proof", &[hello, nonce]))
 }
 
 /// Whether a proof is one.
@@ -269,16 +245,15 @@ pub fn is_proof(
     nonce: &Nonce,
     proof: &[u8; PROOF_BYTES],
 ) -> bool {
-    sign(key, "proof", &[hello, nonce])
-        .verify_slice(proof)
-        .is_ok()
+    key.has_signed("proof", &[hello, nonce], proof)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KEY: Key = [7; 16];
+    const KEY: Key = Key::new([7; 16]);
+    const OTHER: Key = Key::new([8; 16]);
 
     fn hello() -> Hello {
         Hello {
@@ -286,13 +261,13 @@ mod tests {
             to: 5,
             lane: 7,
             purpose: Purpose::Bulk,
-            job: hash_job("job"),
+            job: JobHash::of("job"),
             nonce: [9; 16],
         }
     }
 
     fn read(bytes: &[u8; HELLO_BYTES]) -> Result<Hello, Refusal> {
-        Hello::parse(bytes, hash_job("job"), 5, &KEY)
+        Hello::parse(bytes, JobHash::of("job"), 5, &KEY)
     }
 
     #[test]
@@ -307,8 +282,8 @@ mod tests {
         assert!(is_proof(&KEY, &bytes, &nonce, &proof));
         // An earlier proof, another key, another challenge are of no use.
         assert!(!is_proof(&KEY, &bytes, &[2; 16], &proof));
-        assert!(!is_proof(&[8; 16], &bytes, &nonce, &proof));
-        assert!(prove(&[8; 16], &bytes, &nonce, &signature).is_none());
+        assert!(!is_proof(&OTHER, &bytes, &nonce, &proof));
+        assert!(prove(&OTHER, &bytes, &nonce, &signature).is_none());
         assert!(prove(&KEY, &bytes, &[2; 16], &signature).is_none());
         assert!(
             !is_proof(&KEY, &bytes, &nonce, &signature),
@@ -338,7 +313,7 @@ mod tests {
             };
             assert_eq!(read(&bytes), Err(expected), "byte {at}");
         }
-        assert_eq!(read(&hello().put(&[8; 16])), Err(Refusal::Key));
+        assert_eq!(read(&hello().put(&OTHER)), Err(Refusal::Key));
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::io::{self, Read};
 use std::time::Duration;
 
 use socket2::{SockAddr, SockRef, Socket, TcpKeepalive};
+use weft_credentials::{JobHash, Key};
 use weft_transport::Peer;
 
-use crate::card::Key;
-use crate::handshake::{Hello, JobHash, Purpose};
+use crate::handshake::{Hello, Purpose};
 use crate::interfaces::Interface;
 use crate::paths::{self, Path};
 use crate::system::{Poller, Ticker};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 /// Whether an interface carries anything now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 use crate::handshake::{Refusal, Reply};
 use crate::system::{Interest, Poller};

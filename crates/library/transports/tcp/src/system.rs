@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use socket2::Socket;
 
-pub use weft_sync::kernel::{Bell, Interest, Poller, Ticker, random};
+pub use weft_kernel::{Bell, Interest, Poller, Ticker};
 
 /// An error of the system's; one about descriptors says how many there may be, and what raises that.
 pub fn explained(error: io::Error) -> io::Error {

@@ -3,8 +3,11 @@
 //!
 //! Rows form a ring, so that every rank has two neighbours; what is left and right of the grid is 0.
 
+use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use fnv::FnvHasher;
 
 use crate::matrix::element;
 
@@ -125,13 +128,9 @@ impl Strip {
 
 /// A number that says, with its order, all bits of a strip.
 pub fn digest(bits: impl IntoIterator<Item = u64>) -> u64 {
-    // FNV-1a over words.
-    bits.into_iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
-            (hash ^ word)
-                .wrapping_mul(0x0000_0100_0000_01b3)
-                .rotate_left(23)
-        })
+    let mut hasher = FnvHasher::default();
+    bits.into_iter().for_each(|word| hasher.write_u64(word));
+    hasher.finish()
 }
 
 #[cfg(test)]

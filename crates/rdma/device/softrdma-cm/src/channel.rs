@@ -9,6 +9,8 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use weft_kernel::Interest;
+
 use crate::abi::*;
 use crate::call::{Errno, Outcome, pointer, system};
 use crate::message::{Message, PRIVATE_MAX};
@@ -101,14 +103,8 @@ impl Channel {
             queue.drain(..).partition(|news| news.about == id);
         *queue = others;
         for _ in &about {
-            let mut poll = libc::pollfd {
-                fd: self.descriptor.as_raw_fd(),
-                events: libc::POLLIN,
-                revents: 0,
-            };
-            // SAFETY: one descriptor. A count that is not there was taken by a call that waits for the queue, and that will
-            // find it empty and wait on.
-            if unsafe { libc::poll(&raw mut poll, 1, 0) } == 1 {
+            // A count that is not there was taken by a call that waits for the queue, and that will find it empty and wait on.
+            if weft_kernel::is_ready(&self.descriptor, Interest::Reading, 0) {
                 let _ = self.count_down();
             }
         }

@@ -127,12 +127,10 @@ impl Message {
     }
 }
 
-/// A random packet sequence number.
+/// A random packet sequence number. A start that is not random would work too.
 pub fn random_psn() -> u32 {
-    let mut bytes = [0u8; 4];
-    // SAFETY: four bytes. A start that is not random would work too.
-    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), libc::GRND_NONBLOCK) };
-    u32::from_ne_bytes(bytes) & 0xff_ffff
+    let [word, _] = weft_kernel::random_words().unwrap_or_default();
+    word as u32 & 0xff_ffff
 }
 
 #[cfg(test)]

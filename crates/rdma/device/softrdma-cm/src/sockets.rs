@@ -12,9 +12,11 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+use weft_kernel::{Interest, Poller};
 
 use crate::abi::*;
 use crate::address;
@@ -98,7 +100,7 @@ struct Table {
 }
 
 pub struct Sockets {
-    epoll: OwnedFd,
+    poller: Poller,
     table: Mutex<Table>,
 }
 
@@ -107,13 +109,9 @@ pub fn sockets() -> Outcome<&'static Sockets> {
     static SOCKETS: OnceLock<Result<Sockets, Errno>> = OnceLock::new();
     static THREAD: OnceLock<bool> = OnceLock::new();
     let sockets = SOCKETS.get_or_init(|| {
-        // SAFETY: a new descriptor.
-        let epoll = unsafe {
-            let epoll = system(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
-            OwnedFd::from_raw_fd(epoll)
-        };
+        let poller = Poller::new()?;
         let table = Mutex::default();
-        Ok(Sockets { epoll, table })
+        Ok(Sockets { poller, table })
     });
     let sockets = sockets.as_ref().map_err(|errno| *errno)?;
     let started = THREAD.get_or_init(|| {
@@ -132,24 +130,11 @@ impl Sockets {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn watch(&self, how: c_int, socket: RawFd, events: c_int, token: u64) -> Outcome {
-        let mut event = libc::epoll_event {
-            events: events as u32,
-            u64: token,
-        };
-        // SAFETY: both descriptors are open.
-        let answer =
-            unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), how, socket, &raw mut event) };
-        system(answer).map(|_| ())
-    }
-
-    fn enter(&self, table: &mut Table, endpoint: Endpoint, events: c_int) -> Outcome<u64> {
+    fn enter(&self, table: &mut Table, endpoint: Endpoint, interest: Interest) -> Outcome<u64> {
         table.last_token += 1;
         let token = table.last_token;
-        let socket = endpoint.socket.as_raw_fd();
+        self.poller.add(&endpoint.socket, token, interest)?;
         table.endpoints.insert(token, endpoint);
-        self.watch(libc::EPOLL_CTL_ADD, socket, events, token)
-            .inspect_err(|_| drop(table.endpoints.remove(&token)))?;
         Ok(token)
     }
 
@@ -162,7 +147,7 @@ impl Sockets {
         // SAFETY: the socket is open.
         system(unsafe { libc::listen(socket.as_raw_fd(), backlog) })?;
         let endpoint = Endpoint::new(socket, Stage::Listening, Some(owner));
-        self.enter(&mut self.lock(), endpoint, libc::EPOLLIN)
+        self.enter(&mut self.lock(), endpoint, Interest::Reading)
     }
 
     pub fn connect(
@@ -190,7 +175,7 @@ impl Sockets {
             request: Some(request),
             ..Endpoint::new(socket, Stage::Connecting, Some(owner))
         };
-        self.enter(&mut table, endpoint, libc::EPOLLOUT)
+        self.enter(&mut table, endpoint, Interest::Writing)
     }
 
     /// Says something, and is at another stage from then on. ENOTCONN when the connection is gone or at none of `stages`.
@@ -235,15 +220,8 @@ impl Sockets {
     }
 
     fn run(&self) {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 32];
         loop {
-            // SAFETY: the buffer is as long as said.
-            let count = unsafe {
-                let room = events.len() as c_int;
-                libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), room, -1)
-            };
-            let heard = events.iter().take(count.max(0) as usize);
-            for token in heard.map(|event| event.u64) {
+            for token in self.poller.ready_within(None) {
                 self.hear(&mut self.lock(), token);
             }
         }
@@ -286,7 +264,7 @@ impl Sockets {
                 ..Endpoint::new(socket, Stage::Arriving, None)
             };
             // One that cannot be watched is closed, and its peer is told by that.
-            let _ = self.enter(table, endpoint, libc::EPOLLIN);
+            let _ = self.enter(table, endpoint, Interest::Reading);
         }
     }
 
@@ -299,9 +277,9 @@ impl Sockets {
         }
         endpoint.stage = Stage::Requested;
         let request = endpoint.request.take();
-        let socket = endpoint.socket.as_raw_fd();
         let said = request.ok_or(Errno(libc::EINVAL)).and_then(|request| {
-            self.watch(libc::EPOLL_CTL_MOD, socket, libc::EPOLLIN, token)?;
+            let socket = &endpoint.socket;
+            self.poller.change(socket, token, Interest::Reading)?;
             endpoint.send(&request)
         });
         if said.is_err() {

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 use weft_verbs_abi::inline::{ibv_cq_ex_to_cq, ibv_create_cq_ex, ibv_poll_cq, ibv_req_notify_cq};
 use weft_verbs_abi::*;
 

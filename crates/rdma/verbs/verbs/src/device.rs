@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 use weft_verbs_abi::{Library, LoadError, ibv_device};
 
 use crate::{Context, Error};

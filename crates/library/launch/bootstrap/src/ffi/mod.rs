@@ -7,6 +7,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use weft_kernel::Interest;
+
 /// Takes over an inherited socket by its number and keeps it from this process's own children.
 ///
 /// Only sockets are taken: the number may have been meant for a parent process, and be something else, or nothing, here.
@@ -60,14 +62,8 @@ pub fn send_all(socket: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
 
 /// Whether a read would not wait, now or within `limit`: there is something, or an end, or an error. No, if a signal comes.
 pub fn is_readable_within(socket: &impl AsRawFd, limit: Duration) -> bool {
-    let mut asked = libc::pollfd {
-        fd: socket.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
     let milliseconds = c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX);
-    // SAFETY: one structure, which is live.
-    unsafe { libc::poll(&mut asked, 1, milliseconds) > 0 }
+    weft_kernel::is_ready(socket, Interest::Reading, milliseconds)
 }
 
 /// The CPUs that this thread may run on, a bit each, up to the last one; empty where the kernel does not say.

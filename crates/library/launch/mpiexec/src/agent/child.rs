@@ -3,8 +3,10 @@
 use super::down::Part;
 use super::frame::{Decoder, Frame};
 use super::link::Link;
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{self, Ended, Epoll, Interest, Pid};
+use crate::sys::{self, Ended, Pid};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -52,7 +54,7 @@ impl Child {
         index: u32,
         parts: &[Part],
         answer_until: Instant,
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> io::Result<Child> {
         let (pid, link, words_reader) = open(command, index, epoll)?;
         Ok(Child {
@@ -76,7 +78,7 @@ impl Child {
     }
 
     /// Sends a frame, or keeps it for the next try.
-    pub fn pass(&mut self, frame: &Frame, epoll: &Epoll) {
+    pub fn pass(&mut self, frame: &Frame, epoll: &Poller) {
         let has_begun = self.link.as_ref().is_some_and(Link::has_begun);
         if !has_begun && !self.answered {
             self.unheard.push(frame.clone());
@@ -115,7 +117,7 @@ impl Child {
     }
 
     /// Starts the launcher again.
-    pub fn retry(&mut self, index: u32, allow_silence: Duration, epoll: &Epoll) {
+    pub fn retry(&mut self, index: u32, allow_silence: Duration, epoll: &Poller) {
         self.retry_at = None;
         self.words.clear();
         match open(&self.command, index, epoll) {
@@ -137,7 +139,7 @@ impl Child {
     }
 
     /// Keeps the end of what the launcher says.
-    pub fn read_words(&mut self, epoll: &Epoll) {
+    pub fn read_words(&mut self, epoll: &Poller) {
         let Some(reader) = &mut self.words_reader else {
             return;
         };
@@ -152,14 +154,14 @@ impl Child {
                 if [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock]
                     .contains(&error.kind()) => {}
             _ => {
-                let _ = epoll.remove(reader);
+                epoll.remove(reader);
                 self.words_reader = None;
             }
         }
     }
 
     /// Ends the way. What became of the launcher is still to be learnt.
-    pub fn close(&mut self, epoll: &Epoll) {
+    pub fn close(&mut self, epoll: &Poller) {
         if let Some(link) = self.link.take() {
             self.answered = link.has_begun();
             if !self.answered {
@@ -171,7 +173,7 @@ impl Child {
     }
 
     /// Gives the child up because of what it has done or not done.
-    pub fn give_up(&mut self, fault: String, epoll: &Epoll) {
+    pub fn give_up(&mut self, fault: String, epoll: &Poller) {
         self.fault.get_or_insert(fault);
         self.close(epoll);
         self.end_launcher(libc::SIGKILL);
@@ -202,13 +204,13 @@ impl Child {
 }
 
 /// Starts a launcher: its process, the way through it, and what it says on standard error.
-fn open(command: &[OsString], index: u32, epoll: &Epoll) -> io::Result<(Pid, Link, File)> {
+fn open(command: &[OsString], index: u32, epoll: &Poller) -> io::Result<(Pid, Link, File)> {
     let helper = sys::start_helper(command)?;
     sys::set_nonblocking(&helper.error)?;
     epoll.add(
         &helper.error,
         Source::ChildWords(index).token(),
-        Interest::Read,
+        Interest::Reading,
     )?;
     let sources = (Source::Child(index), Source::ToChild(index));
     let link = Link::new(

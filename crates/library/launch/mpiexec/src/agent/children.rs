@@ -5,9 +5,11 @@ use super::down::{Down, Part, Start};
 use super::frame::{ALL_HOSTS, Frame};
 use super::launcher::Way;
 use super::link::Arrived;
+use weft_kernel::Poller;
+
 use crate::assignment::Orders;
 use crate::source::Source;
-use crate::sys::{self, Ended, Epoll, Pid};
+use crate::sys::{self, Ended, Pid};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -68,7 +70,7 @@ impl Children {
         settings: &Settings,
         parts: &[Part],
         is_here: bool,
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> Result<(), String> {
         let command = settings.way.command(&parts[0].name, is_here);
         let index = self.list.len();
@@ -102,7 +104,7 @@ impl Children {
         &mut self,
         settings: &Settings,
         parts: &[Part],
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> Result<(), String> {
         share(parts.len())
             .into_iter()
@@ -110,12 +112,12 @@ impl Children {
     }
 
     /// To one host, or to all.
-    pub fn send(&mut self, host: u32, message: &impl Serialize, epoll: &Epoll) {
+    pub fn send(&mut self, host: u32, message: &impl Serialize, epoll: &Poller) {
         self.pass(&super::codec::frame(host, message), epoll);
     }
 
     /// Passes a frame on towards its host. One for a host that is lost goes nowhere.
-    pub fn pass(&mut self, frame: &Frame, epoll: &Epoll) {
+    pub fn pass(&mut self, frame: &Frame, epoll: &Poller) {
         let by = self.by_host.get(&frame.host).copied();
         for (index, child) in self.list.iter_mut().enumerate() {
             if frame.host == ALL_HOSTS || by == Some(index) {
@@ -125,7 +127,7 @@ impl Children {
     }
 
     /// Something about a child is ready.
-    pub fn serve(&mut self, source: Source, events: &mut Vec<Event>, epoll: &Epoll) {
+    pub fn serve(&mut self, source: Source, events: &mut Vec<Event>, epoll: &Poller) {
         match source {
             Source::Child(index) => self.read(index, events, epoll),
             Source::ToChild(index) => {
@@ -138,7 +140,7 @@ impl Children {
     }
 
     /// A child's way has something, or has ended.
-    fn read(&mut self, index: u32, events: &mut Vec<Event>, epoll: &Epoll) {
+    fn read(&mut self, index: u32, events: &mut Vec<Event>, epoll: &Poller) {
         let child = &mut self.list[index as usize];
         let Some(link) = &mut child.link else { return };
         let arrived = link.read();
@@ -189,7 +191,7 @@ impl Children {
     }
 
     /// Shows children that this side lives, and gives those up that have been silent for too long.
-    pub fn look(&mut self, events: &mut Vec<Event>, epoll: &Epoll) {
+    pub fn look(&mut self, events: &mut Vec<Event>, epoll: &Poller) {
         let now = Instant::now();
         // Looks are closer together than this, unless this process has itself been stopped.
         let was_stopped = now.duration_since(self.looked) > self.host_timeout / 2;
@@ -246,7 +248,7 @@ impl Children {
     }
 
     /// The job is over: says so to all below.
-    pub fn dismiss(&mut self, epoll: &Epoll) {
+    pub fn dismiss(&mut self, epoll: &Poller) {
         self.is_over = true;
         self.send(ALL_HOSTS, &Down::Bye, epoll);
     }
@@ -264,7 +266,7 @@ impl Children {
     }
 
     /// Ends the ways, and with them what is below: an agent whose way to its parent ends sees to its ranks.
-    pub fn drop_all(&mut self, epoll: &Epoll) {
+    pub fn drop_all(&mut self, epoll: &Poller) {
         self.is_over = true;
         self.list.iter_mut().for_each(|child| child.close(epoll));
     }

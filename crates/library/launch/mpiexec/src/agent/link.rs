@@ -2,8 +2,10 @@
 
 use super::codec;
 use super::frame::{Decoder, Frame, Malformed, NEIGHBOUR, encode, preamble};
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest};
+use crate::sys;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -45,11 +47,11 @@ impl Link {
         writer: OwnedFd,
         sources: (Source, Source),
         incoming: Decoder,
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> io::Result<Link> {
         sys::set_nonblocking(&reader)?;
         sys::set_nonblocking(&writer)?;
-        epoll.add(&reader, sources.0.token(), Interest::Read)?;
+        epoll.add(&reader, sources.0.token(), Interest::Reading)?;
         let now = Instant::now();
         Ok(Link {
             reader: reader.into(),
@@ -103,18 +105,18 @@ impl Link {
         self.incoming.noise()
     }
 
-    pub fn send(&mut self, host: u32, message: &impl Serialize, epoll: &Epoll) {
+    pub fn send(&mut self, host: u32, message: &impl Serialize, epoll: &Poller) {
         self.pass(&codec::frame(host, message), epoll);
     }
 
     /// Sends a frame as it is. A neighbour that is gone takes nothing, which the end of reading will tell.
-    pub fn pass(&mut self, frame: &Frame, epoll: &Epoll) {
+    pub fn pass(&mut self, frame: &Frame, epoll: &Poller) {
         encode(frame, &mut self.outgoing);
         self.write(epoll);
     }
 
     /// Sends what there is room for now.
-    pub fn write(&mut self, epoll: &Epoll) {
+    pub fn write(&mut self, epoll: &Poller) {
         self.sent = Instant::now();
         while self.written < self.outgoing.len() {
             match self.writer.write(&self.outgoing[self.written..]) {
@@ -130,11 +132,11 @@ impl Link {
         self.written = 0;
         if std::mem::take(&mut self.waits_for_room) {
             // Only a descriptor that is not there can be refused.
-            let _ = epoll.remove(&self.writer);
+            epoll.remove(&self.writer);
         }
     }
 
-    fn wait_for_room(&mut self, epoll: &Epoll) {
+    fn wait_for_room(&mut self, epoll: &Poller) {
         // What has been written is let go of once it outweighs the rest, so that each byte is moved at most once.
         if self.written > self.outgoing.len() / 2 {
             self.outgoing.drain(..self.written);
@@ -142,13 +144,13 @@ impl Link {
         }
         if !self.waits_for_room {
             self.waits_for_room = epoll
-                .add(&self.writer, self.write_source.token(), Interest::Write)
+                .add(&self.writer, self.write_source.token(), Interest::Writing)
                 .is_ok();
         }
     }
 
     /// Shows the neighbour that this side lives, unless something else just has.
-    pub fn beat(&mut self, now: Instant, epoll: &Epoll) {
+    pub fn beat(&mut self, now: Instant, epoll: &Poller) {
         if self.next_beat() <= now {
             let frame = Frame {
                 host: NEIGHBOUR,
@@ -182,10 +184,10 @@ impl Link {
     }
 
     /// Stops reading; what is still to be sent is lost.
-    pub fn close(self, epoll: &Epoll) {
-        let _ = epoll.remove(&self.reader);
+    pub fn close(self, epoll: &Poller) {
+        epoll.remove(&self.reader);
         if self.waits_for_room {
-            let _ = epoll.remove(&self.writer);
+            epoll.remove(&self.writer);
         }
     }
 }

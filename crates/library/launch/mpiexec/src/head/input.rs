@@ -2,8 +2,10 @@
 //!
 //! One chunk at a time: the next is read when every host has said that its ranks have taken the last.
 
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest};
+use crate::sys;
 use std::io::{self, Read};
 
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -31,12 +33,12 @@ impl Input {
     }
 
     /// Waits until there is something to read. Answers the next chunk where that is at once; an empty one is the end.
-    pub fn wait(&mut self, epoll: &Epoll) -> io::Result<Option<Vec<u8>>> {
+    pub fn wait(&mut self, epoll: &Poller) -> io::Result<Option<Vec<u8>>> {
         if self.readers.is_empty() || self.waits || self.readers.iter().any(|(_, owes)| *owes) {
             return Ok(None);
         }
         if !self.is_always_ready {
-            match epoll.add(&io::stdin(), Source::Stdin.token(), Interest::Read) {
+            match epoll.add(&io::stdin(), Source::Stdin.token(), Interest::Reading) {
                 Ok(()) => {
                     self.waits = true;
                     return Ok(None);
@@ -49,7 +51,7 @@ impl Input {
     }
 
     /// Reads a chunk, which every reader is to be sent; an empty one is the end.
-    pub fn read(&mut self, epoll: &Epoll) -> io::Result<Vec<u8>> {
+    pub fn read(&mut self, epoll: &Poller) -> io::Result<Vec<u8>> {
         let mut chunk = vec![0; CHUNK_BYTES];
         let count = loop {
             match io::stdin().lock().read(&mut chunk) {
@@ -61,7 +63,7 @@ impl Input {
         };
         chunk.truncate(count);
         if std::mem::take(&mut self.waits) {
-            epoll.remove(&io::stdin())?;
+            epoll.remove(&io::stdin());
         }
         self.readers.iter_mut().for_each(|(_, owes)| *owes = true);
         Ok(chunk)

@@ -14,6 +14,8 @@ mod signals;
 mod store;
 mod talk;
 
+use weft_kernel::{Interest, Poller};
+
 use crate::agent::{Children, Down, Failure, Part, Settings, Way};
 use crate::arguments::{Job, Stdin};
 use crate::assignment::Orders;
@@ -22,7 +24,7 @@ use crate::layout::Layout;
 use crate::message::say;
 use crate::source::Source;
 use crate::supervise::{Ending, GRACE_TIME, Own, SIGNALS_READ, UNREAD};
-use crate::sys::{self, Epoll, Interest, ProcessTable, SignalReader, Watchdog};
+use crate::sys::{self, ProcessTable, SignalReader, Watchdog};
 use input::Input;
 use output::Output;
 use std::ffi::OsStr;
@@ -49,7 +51,7 @@ pub struct Head<'a> {
     layout: &'a Layout,
     verbose: bool,
     timeout: Option<Duration>,
-    epoll: Epoll,
+    epoll: Poller,
     signals: SignalReader,
     children: Children,
     hosts: Vec<Host>,
@@ -136,9 +138,9 @@ impl<'a> Head<'a> {
         signals: SignalReader,
     ) -> Result<Head<'a>, String> {
         let failed = |error: io::Error| format!("cannot set up: {error}");
-        let epoll = Epoll::new().map_err(failed)?;
+        let epoll = Poller::new().map_err(failed)?;
         epoll
-            .add(&signals, Source::Signals.token(), Interest::Read)
+            .add(&signals, Source::Signals.token(), Interest::Reading)
             .map_err(failed)?;
         let count = layout.hosts.len();
         let readers = match settings.orders.stdin {
@@ -235,10 +237,9 @@ impl<'a> Head<'a> {
         let wait = self
             .next_deadline()
             .map(|deadline| deadline.saturating_duration_since(now));
-        let mut tokens = Vec::with_capacity(64);
-        self.epoll.wait(&mut tokens, wait)?;
+        let ready = self.epoll.ready_within(wait);
         let mut events = Vec::new();
-        for source in tokens.into_iter().filter_map(Source::of_token) {
+        for source in ready.into_iter().filter_map(Source::of_token) {
             match source {
                 Source::Signals => self.take_signals(),
                 Source::Stdin => {

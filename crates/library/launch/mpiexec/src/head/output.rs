@@ -1,8 +1,10 @@
 //! What ranks on other hosts have printed, on its way into mpiexec's own output or into files.
 
+use weft_kernel::Poller;
+
 use crate::agent::WINDOW_BYTES;
 use crate::supervise::{Outlet, Own, Refusal};
-use crate::sys::Epoll;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -38,7 +40,7 @@ impl Output {
         rank: u32,
         error: bool,
         bytes: &[u8],
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> io::Result<u32> {
         self.outlet.put(rank, error, bytes, epoll)?;
         if self.outlet.is_full(error) {
@@ -49,7 +51,7 @@ impl Output {
     }
 
     /// mpiexec's output or error has room. Answers which hosts are to have how much credit.
-    pub fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<Vec<(u32, u32)>> {
+    pub fn write(&mut self, index: u32, epoll: &Poller) -> io::Result<Vec<(u32, u32)>> {
         if !self.outlet.write(index, epoll)? {
             return Ok(Vec::new());
         }

@@ -1,8 +1,10 @@
 //! The bytes of one rank's PMI connection.
 
+use weft_kernel::{Interest, Poller};
+
 use crate::pmi::LINE_MAX_BYTES;
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest, Pid};
+use crate::sys::{self, Pid};
 use std::io;
 use std::os::fd::OwnedFd;
 use weft_bootstrap::pmi1::LineBuffer;
@@ -31,8 +33,8 @@ pub enum Arrival {
 }
 
 impl Connection {
-    pub fn new(socket: OwnedFd, rank: u32, epoll: &Epoll) -> io::Result<Connection> {
-        let interest = Interest::Read;
+    pub fn new(socket: OwnedFd, rank: u32, epoll: &Poller) -> io::Result<Connection> {
+        let interest = Interest::Reading;
         epoll.add(&socket, Source::Connection(rank).token(), interest)?;
         let incoming = LineBuffer::new(LINE_MAX_BYTES);
         Ok(Connection {
@@ -89,11 +91,11 @@ impl Connection {
     }
 
     /// Waits for room to send while there is something to send, and for questions unless too much is unsent.
-    pub fn update_interest(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn update_interest(&mut self, epoll: &Poller) -> io::Result<()> {
         let interest = match self.outgoing.len() {
-            0 => Interest::Read,
-            unsent if unsent > OUTGOING_MAX_BYTES => Interest::Write,
-            _ => Interest::ReadWrite,
+            0 => Interest::Reading,
+            unsent if unsent > OUTGOING_MAX_BYTES => Interest::Writing,
+            _ => Interest::Both,
         };
         if interest != self.interest {
             self.interest = interest;

@@ -4,8 +4,10 @@
 //! One chunk at a time: the next is read when every rank has taken the last, so the slowest rank sets the pace and memory
 //! is bounded. A rank that closes its input is passed over.
 
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest};
+use crate::sys;
 use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 
@@ -54,13 +56,13 @@ impl SharedInput {
     }
 
     /// Starts to read, once every rank is open.
-    pub fn begin(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn begin(&mut self, epoll: &Poller) -> io::Result<()> {
         self.wait_for_more(epoll)
     }
 
-    fn wait_for_more(&mut self, epoll: &Epoll) -> io::Result<()> {
+    fn wait_for_more(&mut self, epoll: &Poller) -> io::Result<()> {
         if !self.always_ready && !self.waiting {
-            match epoll.add(&io::stdin(), Source::Stdin.token(), Interest::Read) {
+            match epoll.add(&io::stdin(), Source::Stdin.token(), Interest::Reading) {
                 Ok(()) => self.waiting = true,
                 Err(error) if sys::is_always_ready(&error) => self.always_ready = true,
                 Err(error) => return Err(error),
@@ -74,7 +76,7 @@ impl SharedInput {
     }
 
     /// Standard input has something.
-    pub fn read(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn read(&mut self, epoll: &Poller) -> io::Result<()> {
         loop {
             let mut chunk = vec![0; CHUNK_BYTES];
             let count = match io::stdin().lock().read(&mut chunk) {
@@ -84,7 +86,7 @@ impl SharedInput {
             };
             chunk.truncate(count);
             if std::mem::take(&mut self.waiting) {
-                epoll.remove(&io::stdin())?;
+                epoll.remove(&io::stdin());
             }
             if count == 0 {
                 self.ranks.iter_mut().for_each(|rank| rank.writer = None);
@@ -107,7 +109,7 @@ impl SharedInput {
     }
 
     /// A rank of mpiexec's own has room.
-    pub fn write_and_read(&mut self, rank: u32, epoll: &Epoll) -> io::Result<()> {
+    pub fn write_and_read(&mut self, rank: u32, epoll: &Poller) -> io::Result<()> {
         self.write(rank, epoll)?;
         if self.is_wanted() && self.is_taken() && !self.waiting {
             self.wait_for_more(epoll)
@@ -117,13 +119,13 @@ impl SharedInput {
     }
 
     /// A rank has room.
-    pub fn write(&mut self, rank: u32, epoll: &Epoll) -> io::Result<()> {
+    pub fn write(&mut self, rank: u32, epoll: &Poller) -> io::Result<()> {
         let mut inputs = self.ranks.iter_mut().filter(|input| input.rank == rank);
         inputs.try_for_each(|input| input.offer(&self.chunk, epoll))
     }
 
     /// Gives ranks what mpiexec has sent; nothing is the end.
-    pub fn feed(&mut self, chunk: Vec<u8>, epoll: &Epoll) -> io::Result<()> {
+    pub fn feed(&mut self, chunk: Vec<u8>, epoll: &Poller) -> io::Result<()> {
         if chunk.is_empty() {
             self.ranks.iter_mut().for_each(|rank| rank.writer = None);
         }
@@ -132,7 +134,7 @@ impl SharedInput {
         self.offer(epoll)
     }
 
-    fn offer(&mut self, epoll: &Epoll) -> io::Result<()> {
+    fn offer(&mut self, epoll: &Poller) -> io::Result<()> {
         let mut inputs = self.ranks.iter_mut();
         inputs.try_for_each(|input| input.offer(&self.chunk, epoll))
     }
@@ -151,7 +153,7 @@ impl SharedInput {
 
 impl RankInput {
     /// Gives the rank what it takes of the rest of the chunk, and waits for room for what remains.
-    fn offer(&mut self, chunk: &[u8], epoll: &Epoll) -> io::Result<()> {
+    fn offer(&mut self, chunk: &[u8], epoll: &Poller) -> io::Result<()> {
         while let Some(writer) = self.writer.as_mut().filter(|_| self.taken < chunk.len()) {
             match writer.write(&chunk[self.taken..]) {
                 Ok(count) => self.taken += count,
@@ -161,7 +163,7 @@ impl RankInput {
                         epoll.add(
                             writer,
                             Source::RankInput(self.rank).token(),
-                            Interest::Write,
+                            Interest::Writing,
                         )?;
                     }
                     return Ok(());
@@ -172,10 +174,8 @@ impl RankInput {
         }
         match &self.writer {
             Some(writer) if std::mem::take(&mut self.waiting) => epoll.remove(writer),
-            _ => {
-                self.waiting = false;
-                Ok(())
-            }
+            _ => self.waiting = false,
         }
+        Ok(())
     }
 }

@@ -148,9 +148,8 @@ impl Supervisor<'_> {
         let wait = self
             .next_deadline()
             .map(|deadline| deadline.saturating_duration_since(now));
-        let mut tokens = Vec::with_capacity(64);
-        self.epoll.wait(&mut tokens, wait)?;
-        for source in tokens.into_iter().filter_map(Source::of_token) {
+        let ready = self.epoll.ready_within(wait);
+        for source in ready.into_iter().filter_map(Source::of_token) {
             match source {
                 Source::Signals => self.take_signals(),
                 Source::Connection(rank) => self.serve(rank),

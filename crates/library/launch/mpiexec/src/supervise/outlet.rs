@@ -1,9 +1,11 @@
 //! Where mpiexec puts the output of ranks: its own output and error, or files.
 
+use weft_kernel::Poller;
+
 use super::files::Files;
 use super::own::Own;
 use super::sink::{Refusal, Sink};
-use crate::sys::Epoll;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -34,7 +36,7 @@ impl Outlet {
         rank: u32,
         is_error: bool,
         bytes: &[u8],
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> io::Result<()> {
         match self {
             Outlet::Files(files) => {
@@ -61,7 +63,7 @@ impl Outlet {
     }
 
     /// mpiexec's output or error has room. Answers whether all of it has been written.
-    pub fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<bool> {
+    pub fn write(&mut self, index: u32, epoll: &Poller) -> io::Result<bool> {
         match self {
             Outlet::Own(sinks) => sinks[index as usize].write(epoll),
             Outlet::Files(_) => Ok(true),

@@ -1,11 +1,13 @@
 //! The output of ranks: straight to mpiexec's own, through mpiexec (line by line with the rank in front, or into files), or to
 //! mpiexec from another host.
 
+use weft_kernel::Poller;
+
 use super::outlet::Outlet;
 use super::own::Own;
 use super::sink::Refusal;
 use super::stream::Stream;
-use crate::sys::Epoll;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -65,7 +67,7 @@ impl Output {
     }
 
     /// What a rank is to have as output and error, where not mpiexec's.
-    pub fn open_rank(&mut self, rank: u32, epoll: &Epoll) -> io::Result<[Option<OwnedFd>; 2]> {
+    pub fn open_rank(&mut self, rank: u32, epoll: &Poller) -> io::Result<[Option<OwnedFd>; 2]> {
         let (streams, by_line) = match self {
             Output::Direct => return Ok([None, None]),
             Output::Passed(passed) => {
@@ -84,7 +86,7 @@ impl Output {
     }
 
     /// A stream has something, or has ended.
-    pub fn read(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
+    pub fn read(&mut self, index: u32, epoll: &Poller) -> io::Result<()> {
         match self {
             Output::Passed(passed) => passed.read(index as usize, epoll),
             Output::Forwarded(forwarded) => forwarded.read(index as usize, epoll),
@@ -93,7 +95,7 @@ impl Output {
     }
 
     /// A sink has room.
-    pub fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
+    pub fn write(&mut self, index: u32, epoll: &Poller) -> io::Result<()> {
         match self {
             Output::Passed(passed) => passed.write(index, epoll),
             Output::Direct | Output::Forwarded(_) => Ok(()),
@@ -147,7 +149,7 @@ impl Output {
     }
 
     /// mpiexec has written so much of what an agent has sent.
-    pub fn add_credit(&mut self, bytes: u32, epoll: &Epoll) -> io::Result<()> {
+    pub fn add_credit(&mut self, bytes: u32, epoll: &Poller) -> io::Result<()> {
         match self {
             Output::Forwarded(forwarded) => forwarded.add_credit(bytes, epoll),
             Output::Direct | Output::Passed(_) => Ok(()),
@@ -155,7 +157,7 @@ impl Output {
     }
 
     /// There is nobody to send to any more; ranks that print are not to wait.
-    pub fn refuse(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn refuse(&mut self, epoll: &Poller) -> io::Result<()> {
         match self {
             Output::Forwarded(forwarded) => {
                 forwarded.is_refused = true;
@@ -168,17 +170,18 @@ impl Output {
 }
 
 impl Passed {
-    fn read(&mut self, index: usize, epoll: &Epoll) -> io::Result<()> {
+    fn read(&mut self, index: usize, epoll: &Poller) -> io::Result<()> {
         let stream = &mut self.streams[index];
         if self.outlet.is_full(stream.is_error) {
-            return stream.pause(epoll);
+            stream.pause(epoll);
+            return Ok(());
         }
         let mut bytes = Vec::new();
         stream.read(&mut bytes)?;
         self.outlet.put(stream.rank, stream.is_error, &bytes, epoll)
     }
 
-    fn write(&mut self, index: u32, epoll: &Epoll) -> io::Result<()> {
+    fn write(&mut self, index: u32, epoll: &Poller) -> io::Result<()> {
         if !self.outlet.write(index, epoll)? {
             return Ok(());
         }
@@ -190,10 +193,11 @@ impl Passed {
 }
 
 impl Forwarded {
-    fn read(&mut self, index: usize, epoll: &Epoll) -> io::Result<()> {
+    fn read(&mut self, index: usize, epoll: &Poller) -> io::Result<()> {
         let stream = &mut self.streams[index];
         if self.credit_bytes <= 0 && !self.is_refused {
-            return stream.pause(epoll);
+            stream.pause(epoll);
+            return Ok(());
         }
         let mut bytes = Vec::new();
         stream.read(&mut bytes)?;
@@ -208,7 +212,7 @@ impl Forwarded {
         Ok(())
     }
 
-    fn add_credit(&mut self, bytes: u32, epoll: &Epoll) -> io::Result<()> {
+    fn add_credit(&mut self, bytes: u32, epoll: &Poller) -> io::Result<()> {
         self.credit_bytes += i64::from(bytes);
         if self.credit_bytes > 0 {
             self.resume(epoll)
@@ -217,7 +221,7 @@ impl Forwarded {
         }
     }
 
-    fn resume(&mut self, epoll: &Epoll) -> io::Result<()> {
+    fn resume(&mut self, epoll: &Poller) -> io::Result<()> {
         let mut paused = self.streams.iter_mut().filter(|stream| stream.is_paused);
         paused.try_for_each(|stream| stream.resume(epoll))
     }

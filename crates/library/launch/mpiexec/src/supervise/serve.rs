@@ -7,6 +7,8 @@ use super::signals;
 use super::start::Base;
 use super::supervisor::Supervisor;
 use super::upward::Upward;
+use weft_kernel::{Interest, Poller};
+
 use crate::agent::{
     self, ALL_HOSTS, Children, Decoder, Down, Failure, Link, Origin, Settings, Start, Up,
     WINDOW_BYTES,
@@ -15,7 +17,7 @@ use crate::environment::{self, JOB_VARIABLE};
 use crate::plan::Plan;
 use crate::program::Unusable;
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest, SignalReader, Watchdog};
+use crate::sys::{self, SignalReader, Watchdog};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -33,7 +35,7 @@ const FAREWELL_TIME: Duration = Duration::from_secs(3);
 pub fn serve() -> Result<(), String> {
     let failed = |error| format!("mpiexec's agent: {}", sys::explained(error));
     let signals = SignalReader::new(&signals::READ).map_err(failed)?;
-    let epoll = Epoll::new().map_err(failed)?;
+    let epoll = Poller::new().map_err(failed)?;
     let input = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
     let output = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
     let sources = (Source::Parent, Source::ToParent);
@@ -52,7 +54,7 @@ pub fn serve() -> Result<(), String> {
         Err(unusable) => (Plan::none(), Some(unusable)),
     };
     epoll
-        .add(&signals, Source::Signals.token(), Interest::Read)
+        .add(&signals, Source::Signals.token(), Interest::Reading)
         .map_err(failed)?;
     let silence = Some(start.host_timeout);
     let watchdog = Watchdog::start(JOB_VARIABLE, &job, silence).map_err(failed)?;
@@ -78,9 +80,8 @@ pub fn serve() -> Result<(), String> {
 }
 
 /// The first frame; `None` when there is none to come.
-fn await_orders(link: &mut Link, epoll: &Epoll) -> io::Result<Option<Start>> {
+fn await_orders(link: &mut Link, epoll: &Poller) -> io::Result<Option<Start>> {
     let until = Instant::now() + ORDERS_TIME;
-    let mut tokens = Vec::new();
     while Instant::now() < until {
         let arrived = link.read();
         match link.next() {
@@ -92,7 +93,7 @@ fn await_orders(link: &mut Link, epoll: &Epoll) -> io::Result<Option<Start>> {
             }
             Err(_) => return Ok(None),
             Ok(None) if arrived == agent::Arrived::End => return Ok(None),
-            Ok(None) => epoll.wait(&mut tokens, Some(until - Instant::now()))?,
+            Ok(None) => drop(epoll.ready_within(Some(until - Instant::now()))),
         }
         link.write(epoll);
     }

@@ -1,7 +1,9 @@
 //! mpiexec's own output or error, written as its reader takes it.
 
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{self, Epoll, Interest, OwnStream};
+use crate::sys::{self, OwnStream};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
@@ -93,14 +95,14 @@ impl Sink {
     }
 
     /// Has what is in the queue written once there is room.
-    pub fn wait_to_write(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn wait_to_write(&mut self, epoll: &Poller) -> io::Result<()> {
         if self.queue.is_empty() || self.waiting {
             return Ok(());
         }
         match epoll.add(
             &self.stream,
             Source::Sink(self.index).token(),
-            Interest::Write,
+            Interest::Writing,
         ) {
             Ok(()) => {
                 self.waiting = true;
@@ -137,7 +139,7 @@ impl Sink {
     }
 
     /// There is room. Answers whether all has been written.
-    pub fn write(&mut self, epoll: &Epoll) -> io::Result<bool> {
+    pub fn write(&mut self, epoll: &Poller) -> io::Result<bool> {
         let end = self.queue.len().min(self.written + WRITE_BYTES);
         match self.stream.write(&self.queue[self.written..end]) {
             Ok(count) => {
@@ -158,7 +160,7 @@ impl Sink {
             self.queue.clear();
             self.written = 0;
             self.waiting = false;
-            epoll.remove(&self.stream)?;
+            epoll.remove(&self.stream);
         }
         Ok(is_done)
     }

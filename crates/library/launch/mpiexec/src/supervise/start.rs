@@ -7,15 +7,15 @@ use super::output::Output;
 use super::rank::Rank;
 use super::signals;
 use super::supervisor::Supervisor;
+use weft_kernel::{Interest, Poller};
+
 use crate::arguments::Stdin;
 use crate::assignment::Orders;
 use crate::environment::{self, RankPlace};
 use crate::plan::{Application, Plan};
 use crate::pmi::{self, Server};
 use crate::source::Source;
-use crate::sys::{
-    self, Epoll, Interest, Launch, ProcessTable, SignalReader, Spawner, StartFailure, Step,
-};
+use crate::sys::{self, Launch, ProcessTable, SignalReader, Spawner, StartFailure, Step};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -29,7 +29,7 @@ const DESCRIPTORS_PER_RANK: u64 = 7;
 
 /// What exists before anything is known of the job.
 pub(super) struct Base {
-    pub epoll: Epoll,
+    pub epoll: Poller,
     /// Already waited for by `epoll`.
     pub signals: SignalReader,
 }
@@ -37,8 +37,8 @@ pub(super) struct Base {
 impl Base {
     pub fn new() -> io::Result<Base> {
         let signals = SignalReader::new(&signals::READ)?;
-        let epoll = Epoll::new()?;
-        epoll.add(&signals, Source::Signals.token(), Interest::Read)?;
+        let epoll = Poller::new()?;
+        epoll.add(&signals, Source::Signals.token(), Interest::Reading)?;
         Ok(Base { epoll, signals })
     }
 }

@@ -1,7 +1,9 @@
 //! One rank's output or error, as it comes or line by line with the rank in front.
 
+use weft_kernel::{Interest, Poller};
+
 use crate::source::Source;
-use crate::sys::{Epoll, Interest};
+
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use weft_bootstrap::pmi1::LineBuffer;
@@ -28,10 +30,10 @@ impl Stream {
         rank: u32,
         is_error: bool,
         by_line: bool,
-        epoll: &Epoll,
+        epoll: &Poller,
     ) -> io::Result<(Stream, OwnedFd)> {
         let (reader, writer) = io::pipe()?;
-        epoll.add(&reader, Source::Stream(index).token(), Interest::Read)?;
+        epoll.add(&reader, Source::Stream(index).token(), Interest::Reading)?;
         let stream = Stream {
             reader: Some(reader),
             index,
@@ -71,18 +73,16 @@ impl Stream {
     }
 
     /// Reads no more until [`Stream::resume`].
-    pub fn pause(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn pause(&mut self, epoll: &Poller) {
         self.is_paused = true;
-        self.reader
-            .as_ref()
-            .map_or(Ok(()), |reader| epoll.remove(reader))
+        self.reader.iter().for_each(|reader| epoll.remove(reader));
     }
 
-    pub fn resume(&mut self, epoll: &Epoll) -> io::Result<()> {
+    pub fn resume(&mut self, epoll: &Poller) -> io::Result<()> {
         self.is_paused = false;
         let token = Source::Stream(self.index).token();
         let reader = self.reader.as_ref();
-        reader.map_or(Ok(()), |reader| epoll.add(reader, token, Interest::Read))
+        reader.map_or(Ok(()), |reader| epoll.add(reader, token, Interest::Reading))
     }
 
     fn pass_lines(&mut self, queue: &mut Vec<u8>) {

@@ -5,10 +5,12 @@ use super::input::SharedInput;
 use super::output::Output;
 use super::rank::Rank;
 use super::upward::Upward;
+use weft_kernel::Poller;
+
 use crate::assignment::Orders;
 use crate::plan::Plan;
 use crate::pmi::Server;
-use crate::sys::{Epoll, ProcessTable, SignalReader, Spawner};
+use crate::sys::{ProcessTable, SignalReader, Spawner};
 use std::time::{Duration, Instant};
 
 pub struct Supervisor<'a> {
@@ -16,7 +18,7 @@ pub struct Supervisor<'a> {
     pub plan: &'a Plan,
     /// After how long the job is ended.
     pub timeout: Option<Duration>,
-    pub epoll: Epoll,
+    pub epoll: Poller,
     pub signals: SignalReader,
     pub spawner: Spawner,
     pub server: Server,

@@ -4,10 +4,12 @@ use super::connection::Arrival;
 use super::ending::Phase;
 use super::rank::Client;
 use super::supervisor::{Abort, Supervisor};
+use weft_kernel::Interest;
+
 use crate::agent::Up;
 use crate::pmi::{Event, Standing};
 use crate::source::Source;
-use crate::sys::{self, Interest};
+use crate::sys;
 use std::time::{Duration, Instant};
 
 /// What is put goes out in pieces, none of which holds up other frames.
@@ -140,7 +142,7 @@ impl Supervisor<'_> {
             if let Some(pidfd) = &pidfd {
                 let _ = self
                     .epoll
-                    .add(pidfd, Source::Client(number).token(), Interest::Read);
+                    .add(pidfd, Source::Client(number).token(), Interest::Reading);
             }
         }
         rank.client = Some(Client { pid, pidfd });

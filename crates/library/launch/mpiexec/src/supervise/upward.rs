@@ -1,7 +1,9 @@
 //! What an agent knows of the job beyond its own host: the way to mpiexec, and the agents below.
 
+use weft_kernel::Poller;
+
 use crate::agent::{Children, Failure, Frame, Link, Origin, Up};
-use crate::sys::Epoll;
+
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -46,20 +48,20 @@ impl Upward {
         }
     }
 
-    pub fn send(&mut self, message: &impl Serialize, epoll: &Epoll) {
+    pub fn send(&mut self, message: &impl Serialize, epoll: &Poller) {
         if let Some(link) = &mut self.link {
             link.send(self.host, message, epoll);
         }
     }
 
-    pub fn pass(&mut self, frame: &Frame, epoll: &Epoll) {
+    pub fn pass(&mut self, frame: &Frame, epoll: &Poller) {
         if let Some(link) = &mut self.link {
             link.pass(frame, epoll);
         }
     }
 
     /// Tells mpiexec, which decides: the first failure of a host, and one after it that may have caused it.
-    pub fn fail(&mut self, failure: Failure, epoll: &Epoll) {
+    pub fn fail(&mut self, failure: Failure, epoll: &Poller) {
         if self.failed < Some(failure.origin) {
             self.failed = Some(failure.origin);
             self.send(&Up::Failure(failure), epoll);
@@ -75,7 +77,7 @@ impl Upward {
     }
 
     /// Shows mpiexec that this host lives. Answers whether mpiexec has been silent for too long.
-    pub fn look(&mut self, epoll: &Epoll) -> bool {
+    pub fn look(&mut self, epoll: &Poller) -> bool {
         let now = Instant::now();
         // As in `Children::look`.
         let was_stopped = now.duration_since(self.looked) > self.host_timeout / 2;

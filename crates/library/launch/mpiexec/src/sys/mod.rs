@@ -1,6 +1,5 @@
 //! The only modules with `unsafe`: system calls that `std` does not offer, each behind a safe function.
 
-mod epoll;
 mod errors;
 mod helper;
 mod interfaces;
@@ -13,7 +12,6 @@ mod spawn;
 mod stream;
 mod watchdog;
 
-pub use epoll::{Epoll, Interest};
 pub use errors::explained;
 pub use helper::start_helper;
 pub use interfaces::interface_addresses;

@@ -1,12 +1,13 @@
 //! mpiexec's own output and error, written without waiting for who reads them: a reader that has stopped reading must not keep
 //! mpiexec from its signals.
 
-use super::{check, send};
+use super::send;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::time::Duration;
+use weft_kernel::{Interest, is_ready};
 
 pub struct OwnStream {
     file: File,
@@ -65,13 +66,7 @@ impl OwnStream {
     }
 
     fn wait_for_room(&self, patience: Duration) -> bool {
-        let mut poll = libc::pollfd {
-            fd: self.file.as_raw_fd(),
-            events: libc::POLLOUT,
-            revents: 0,
-        };
-        // SAFETY: the entry is live.
-        check(unsafe { libc::poll(&mut poll, 1, patience.as_millis() as i32) }).is_ok_and(|n| n > 0)
+        is_ready(&self.file, Interest::Writing, patience.as_millis() as i32)
     }
 }
 

@@ -14,6 +14,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
+use weft_kernel::{Interest, is_ready};
 
 /// Of the process, so that what is meant for mpiexec by name does not reach it.
 const NAME: &CStr = c"weft-watchdog";
@@ -145,24 +146,16 @@ impl Watched {
 
     /// What is said next; `None` where that is nothing for a turn.
     fn hear(&self) -> Option<Result<u8, Closed>> {
-        let fd = self.reader.as_raw_fd();
         let turn_ms = self.turns.map_or(-1, |_| TURN.as_millis() as i32);
-        let mut poll = libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
-        };
+        if !is_ready(&self.reader, Interest::Reading, turn_ms) {
+            return None;
+        }
         let mut byte = [0];
-        // SAFETY: the entry and the byte are live.
-        unsafe {
-            if libc::poll(&mut poll, 1, turn_ms) <= 0 {
-                return None;
-            }
-            match libc::read(fd, byte.as_mut_ptr().cast(), 1) {
-                0 => Some(Err(Closed)),
-                1.. => Some(Ok(byte[0])),
-                _ => None,
-            }
+        // SAFETY: the byte is live.
+        match unsafe { libc::read(self.reader.as_raw_fd(), byte.as_mut_ptr().cast(), 1) } {
+            0 => Some(Err(Closed)),
+            1.. => Some(Ok(byte[0])),
+            _ => None,
         }
     }
 }

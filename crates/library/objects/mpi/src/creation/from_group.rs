@@ -4,6 +4,9 @@
 //! hash. Operations that go on at once have different string tags; should two of them have one hash, they find out.
 
 use std::ffi::CStr;
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
 
 use crate::collective::{Peers, largest};
 use crate::creation::intercomm::{Bridge, LeaderLink, connect};
@@ -75,12 +78,10 @@ struct AgreementTag {
 const MARK: &str = "mark of a string tag";
 
 impl AgreementTag {
-    /// FNV-1a of the string tag.
     fn new(string_tag: &[u8]) -> AgreementTag {
-        let start = 0xcbf2_9ce4_8422_2325u64;
-        let hash = string_tag.iter().fold(start, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let mut hasher = FnvHasher::default();
+        hasher.write(string_tag);
+        let hash = hasher.finish();
         AgreementTag {
             tag: (hash >> 33) as u32,
             mark: (hash >> 1) as i64,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use weft_file::Descriptor;
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 use super::agreement::{check_same, exchange, settle};
 use super::errors::{after_first, not_opened};

@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use parking_lot::Mutex;
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 use super::start;
 use crate::error::{Class, Error, Result};

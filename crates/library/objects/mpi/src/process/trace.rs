@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weft_sync::above_standard;
+use weft_kernel::{Interest, above_standard, is_ready};
 use weft_transport::Peer;
 use weft_transport::tracer::Lines;
 
@@ -141,25 +141,14 @@ fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> io::Result<()> {
             Err(_) => match io::Error::last_os_error() {
                 error if error.kind() == io::ErrorKind::Interrupted => {}
                 error if error.kind() == io::ErrorKind::WouldBlock => {
-                    wait_for_room(descriptor).ok_or(error)?;
+                    let has_room = is_ready(&descriptor, Interest::Writing, PATIENCE_MS);
+                    has_room.then_some(()).ok_or(error)?;
                 }
                 error => return Err(error),
             },
         }
     }
     Ok(())
-}
-
-/// None if there was none in time.
-fn wait_for_room(descriptor: RawFd) -> Option<()> {
-    let mut room = libc::pollfd {
-        fd: descriptor,
-        events: libc::POLLOUT,
-        revents: 0,
-    };
-    // SAFETY: one valid structure.
-    let ready = unsafe { libc::poll(&mut room, 1, PATIENCE_MS) };
-    (ready == 1).then_some(())
 }
 
 #[cfg(test)]

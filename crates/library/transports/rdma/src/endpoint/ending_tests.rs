@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_contract::World;
+use weft_credentials::Key;
 use weft_transport::{BulkDescriptor, Endpoint, Fabric, Header, Lost, Refused};
 
 use crate::Rdma;
@@ -221,7 +222,7 @@ fn strangers_are_not_answered() {
     };
     let card = Card::parse(&b.fabric.card()).unwrap();
     let without_key = Card {
-        key: [1; 16],
+        key: Key::new([1; 16]),
         ..card.clone()
     };
     for (options, card) in [(other_job, card), (options(), without_key)] {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use weft_kernel::Interest;
 use weft_pools::Kind;
-use weft_sync::kernel::Interest;
 use weft_transport::Peer;
 use weft_transport::endings::lost;
 

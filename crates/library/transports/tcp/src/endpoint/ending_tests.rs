@@ -2,11 +2,12 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use weft_credentials::{JobHash, Key};
 use weft_transport::{BulkDescriptor, Endpoint, Fabric, Header, Lost, Refused};
 
 use crate::Options;
 use crate::card::Card;
-use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Refusal, Reply, hash_job};
+use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Refusal, Reply};
 use crate::world::{Log, Process, linked_pair, memory, options, pair, turn, world_with};
 
 /// Connects to a process as a stranger does.
@@ -43,7 +44,7 @@ fn hello(process: &Process) -> (Hello, Card) {
         to: 1,
         lane: 0,
         purpose: Purpose::Packets,
-        job: hash_job("test"),
+        job: JobHash::of("test"),
         nonce: [3; 16],
     };
     (hello, Card::parse(&process.fabric.card()).unwrap())
@@ -56,7 +57,7 @@ fn the_wrong_ones_are_refused() {
     let cases = [
         (
             Hello {
-                job: hash_job("other"),
+                job: JobHash::of("other"),
                 ..good
             },
             Refusal::Job,
@@ -70,7 +71,7 @@ fn the_wrong_ones_are_refused() {
         let reply = answer(&mut b, &hello.put(&card.key));
         assert_eq!(reply, Some(Reply::Refused(refusal)));
     }
-    let reply = answer(&mut b, &good.put(&[0; 16]));
+    let reply = answer(&mut b, &good.put(&Key::new([0; 16])));
     assert_eq!(reply, Some(Reply::Refused(Refusal::Key)));
     let reply = answer(&mut b, &[b'x'; HELLO_BYTES]);
     assert_eq!(reply, Some(Reply::Refused(Refusal::Malformed)));

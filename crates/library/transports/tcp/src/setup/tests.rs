@@ -4,10 +4,12 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 
+use weft_credentials::{JobHash, Key};
+
 use super::*;
-use crate::card::{Card, Key};
+use crate::card::Card;
 use crate::dialing::Search;
-use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, hash_job, prove};
+use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, prove};
 use crate::system::{Interest, Poller, Ticker};
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -33,7 +35,7 @@ struct Side {
 impl Side {
     fn new(rank: Peer) -> Side {
         let (listener, port) = Listener::new(Some(HERE)).unwrap();
-        let key: Key = [rank as u8 + 1; 16];
+        let key = Key::new([rank as u8 + 1; 16]);
         let poller = Poller::new().unwrap();
         listener.watch(&poller, Token::Listener.bits()).unwrap();
         let interfaces = vec![vec![HERE]];
@@ -43,7 +45,7 @@ impl Side {
                 rank,
                 size: SIZE,
                 lanes: 2,
-                job: hash_job("test"),
+                job: JobHash::of("test"),
                 key,
                 timeout: Some(LIMIT),
                 interfaces: Vec::new(),

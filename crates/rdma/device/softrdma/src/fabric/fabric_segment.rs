@@ -1,9 +1,12 @@
 //! Making a fabric segment, and judging one that was found.
 
 use std::fmt;
+use std::hash::Hasher;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
+
+use fnv::FnvHasher;
 
 use super::identity::Identity;
 use super::layout::{FABRIC_MAGIC, FabricHeader, VERSION, fabric as layout};
@@ -72,10 +75,10 @@ pub fn memfd_name(fabric: &str) -> String {
     format!("softrdma-fabric-{fabric}")
 }
 
-/// FNV-1a.
 fn hash(name: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    let mut hasher = FnvHasher::default();
+    hasher.write(name.as_bytes());
+    hasher.finish()
 }
 
 /// A new fabric segment without members.

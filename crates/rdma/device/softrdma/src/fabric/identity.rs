@@ -3,6 +3,8 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
+use weft_kernel::process;
+
 /// What tells a process from others on its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -35,35 +37,15 @@ impl Identity {
     }
 }
 
-/// When a process started; none if it is gone or only waits to be reaped.
+/// When a process started; none if it is gone, only waits to be reaped, or cannot be asked after.
 pub fn start_of(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may contain anything; after it come the state (field 3) and, as field 22,
-    // the start time (proc_pid_stat(5)).
-    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
-    if matches!(fields.next()?, "Z" | "X" | "x") {
-        return None;
-    }
-    fields.nth(22 - 4)?.parse().ok()
+    process::start_of(pid).ok().flatten()
 }
 
 /// A random number from the system, not 0.
 pub fn random_key() -> io::Result<u64> {
-    let mut key = [0u8; 8];
-    // SAFETY: `key` is 8 writable bytes.
-    let got = unsafe { libc::getrandom(key.as_mut_ptr().cast(), key.len(), 0) };
-    if got == key.len() as isize {
-        Ok(u64::from_ne_bytes(key).max(1))
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-/// Lets any process of this user copy from and to this one's memory, where the Yama security module would allow it to
-/// parents only (prctl(2), PR_SET_PTRACER). Without Yama it has no effect.
-pub fn allow_copies() {
-    // SAFETY: takes plain numbers.
-    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+    let [key, _] = weft_kernel::random_words()?;
+    Ok(key.max(1))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 pub const PAGE: u64 = 4096;
 

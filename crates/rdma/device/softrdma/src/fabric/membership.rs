@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::fabric_segment::{self, JoinError};
-use super::identity::{self, Identity};
+use super::identity::Identity;
 use super::mailbox::{MailError, MailboxMessage};
 use super::mapping::Mapping;
 use super::name_service::{self, NameAnswer, NameService};
@@ -79,7 +79,7 @@ impl Fabric {
     fn enter(name: &str) -> Result<Fabric, JoinError> {
         let identity = Identity::of_process()?;
         let address = name_service::address(&identity, name)?;
-        identity::allow_copies();
+        weft_kernel::process::allow_copies();
         let ground = NewSegment::create()?;
         let (processes, name_service) = find_place(name, &address, &identity, &ground)?;
         let own_segment = Box::leak(Box::new(OwnSegment::new(ground, &processes)));

@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 
 use super::identity::Identity;
 use super::mapping::{Mapping, Shared, checked};

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use weft_sync::above_standard;
+use weft_kernel::{Interest, above_standard};
 
 use super::mapping::checked;
 
@@ -110,13 +110,7 @@ pub fn ask_for_senders(socket: BorrowedFd<'_>) -> io::Result<()> {
 
 /// Waits until `socket` can be read.
 pub fn wait(socket: BorrowedFd<'_>, timeout_ms: i32) -> bool {
-    let mut poll = libc::pollfd {
-        fd: socket.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    // SAFETY: `poll` is one writable entry.
-    unsafe { libc::poll(&mut poll, 1, timeout_ms) > 0 }
+    weft_kernel::is_ready(&socket, Interest::Reading, timeout_ms)
 }
 
 /// Whether the other end is gone.

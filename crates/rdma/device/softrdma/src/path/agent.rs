@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use weft_kernel::Interest;
 use weft_verbs_abi::*;
 
 use super::agent_message::AgentMessage;
@@ -355,7 +356,7 @@ fn look_after(
     let processes = process.fabric.processes();
     let before = watches.len();
     watches.retain(|watch| {
-        let looks = |pidfd| is_heard && is_readable(pidfd);
+        let looks = |pidfd| is_heard && weft_kernel::is_ready(pidfd, Interest::Reading, 0);
         let ready = watch.pidfd.as_ref().is_none_or(looks);
         !(ready && watch.peer.look(processes))
     });
@@ -376,12 +377,6 @@ fn look_after(
     watches.retain(|watch| Arc::strong_count(&watch.peer) > 1);
     let unseen = watches.iter().any(|watch| watch.pidfd.is_none());
     unseen.then(|| clock::monotonic_ns() + LOOK_NS)
-}
-
-fn is_readable(descriptor: &OwnedFd) -> bool {
-    let mut poll = interest(descriptor.as_raw_fd());
-    // SAFETY: one entry.
-    unsafe { libc::poll(&mut poll, 1, 0) == 1 }
 }
 
 fn interest(fd: RawFd) -> libc::pollfd {

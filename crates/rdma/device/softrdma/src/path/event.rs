@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use weft_sync::above_standard;
+use weft_kernel::{Interest, above_standard};
 use weft_verbs_abi::*;
 
 use crate::call::{Errno, Result};
@@ -74,17 +74,10 @@ impl AsyncEvents {
     /// Counts one event less. If a reader has already counted the one that is being forgotten, it finds the queue empty and
     /// waits again.
     fn take_count_if_any(&self) {
-        let mut poll = libc::pollfd {
-            fd: self.counter.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
         let mut count = [0u8; 8];
-        // SAFETY: one pollfd, and eight writable bytes.
-        unsafe {
-            if libc::poll(&mut poll, 1, 0) == 1 {
-                libc::read(self.counter.as_raw_fd(), count.as_mut_ptr().cast(), 8);
-            }
+        if weft_kernel::is_ready(&self.counter, Interest::Reading, 0) {
+            // SAFETY: eight writable bytes.
+            unsafe { libc::read(self.counter.as_raw_fd(), count.as_mut_ptr().cast(), 8) };
         }
     }
 

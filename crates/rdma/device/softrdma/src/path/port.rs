@@ -4,8 +4,8 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use weft_kernel::above_standard;
 use weft_roce::{Injection, Port, PortConfig};
-use weft_sync::above_standard;
 
 use super::clock;
 use crate::config::Config;

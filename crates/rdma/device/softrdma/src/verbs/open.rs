@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use weft_sync::above_standard;
+use weft_kernel::above_standard;
 use weft_verbs_abi::*;
 
 use super::context::{COMPLETION_VECTORS, Context, inject_fault};

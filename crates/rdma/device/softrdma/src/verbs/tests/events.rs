@@ -1,5 +1,7 @@
 //! Completion events and asynchronous events.
 
+use weft_kernel::Interest;
+
 use super::*;
 
 /// The next asynchronous event of the side's context.
@@ -14,13 +16,7 @@ pub fn next_event(side: &Side) -> ibv_event_type {
 }
 
 fn is_readable(fd: c_int) -> bool {
-    let mut poll = libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    // SAFETY: one entry.
-    unsafe { libc::poll(&mut poll, 1, 0) == 1 }
+    weft_kernel::is_ready(&fd, Interest::Reading, 0)
 }
 
 fn channel_is_readable(side: &Side) -> bool {

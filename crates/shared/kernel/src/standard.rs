@@ -4,8 +4,6 @@
 //! The kernel gives out the lowest number that is free. So what makes descriptors is called within [`above_standard`], which for
 //! that time fills the free ones of the three with descriptors that can be neither read nor written (O_PATH): to the program
 //! they are as closed as before (EBADF). Other people's libraries that are called within it keep off them too.
-//!
-//! Unsafe code calls the C library.
 
 use std::os::fd::RawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};

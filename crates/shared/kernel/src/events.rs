@@ -1,7 +1,5 @@
-//! What the kernel offers to those who wait for descriptors: waiting for many of them, being woken, a timer; random bytes; and files
-//! without a name.
-//!
-//! Unsafe code calls the C library.
+//! Waiting for descriptors, one (poll(2)) or many (epoll(7)), and descriptors that wake those who wait: a bell, a timer. And
+//! files without a name.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -106,6 +104,16 @@ impl Poller {
         events[..count].iter().for_each(|event| tell(event.u64));
         count
     }
+
+    /// The tokens of what is ready now or within this time; without end if there is none.
+    pub fn ready_within(&self, timeout: Option<Duration>) -> Vec<u64> {
+        // Rounded up, so that a deadline has passed when the wait for it ends.
+        let rounded = |time: Duration| time.as_micros().div_ceil(1000).try_into();
+        let timeout_ms = timeout.map_or(-1, |time| rounded(time).unwrap_or(i32::MAX));
+        let mut tokens = Vec::with_capacity(AT_ONCE);
+        self.wait(timeout_ms, |token| tokens.push(token));
+        tokens
+    }
 }
 
 impl AsRawFd for Poller {
@@ -192,16 +200,16 @@ pub fn anonymous_file(label: &CStr) -> io::Result<File> {
     owned(make).map(File::from)
 }
 
-/// Random bytes.
-pub fn random() -> io::Result<[u8; 16]> {
-    let mut bytes = [0; 16];
-    // SAFETY: writes at most so many bytes.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    if got == bytes.len() as isize {
-        Ok(bytes)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+/// Whether a descriptor is ready for that, now or within so many milliseconds; without end if they are negative. One that
+/// has failed, or whose other end is gone, is ready. A signal ends the wait.
+pub fn is_ready(descriptor: &impl AsRawFd, interest: Interest, timeout_ms: i32) -> bool {
+    let mut asked = libc::pollfd {
+        fd: descriptor.as_raw_fd(),
+        events: interest.events() as libc::c_short,
+        revents: 0,
+    };
+    // SAFETY: one structure, which is live.
+    unsafe { libc::poll(&mut asked, 1, timeout_ms) > 0 }
 }
 
 #[cfg(test)]
@@ -244,7 +252,22 @@ mod tests {
     }
 
     #[test]
-    fn random_bytes_differ() {
-        assert_ne!(random().unwrap(), random().unwrap());
+    fn one_descriptor_is_asked_for() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        assert!(!is_ready(&reader, Interest::Reading, 0));
+        assert!(is_ready(&writer, Interest::Writing, 0));
+        drop(writer);
+        assert!(is_ready(&reader, Interest::Reading, -1), "an end is ready");
+    }
+
+    #[test]
+    fn a_deadline_has_passed_when_the_wait_for_it_ends() {
+        let (poller, bell) = (Poller::new().unwrap(), Bell::new().unwrap());
+        poller.add(&bell, 7, Interest::Reading).unwrap();
+        let (begin, time) = (std::time::Instant::now(), Duration::from_micros(1_500));
+        assert_eq!(poller.ready_within(Some(time)), []);
+        assert!(begin.elapsed() >= time);
+        bell.ring();
+        assert_eq!(poller.ready_within(None), [7]);
     }
 }
