@@ -7,12 +7,13 @@ mod losing;
 mod paths;
 mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Refused, Sink};
+use weft_transport::links::Book;
+use weft_transport::{BulkDescriptor, Cookie, Header, Peer, Refused, Sink};
 use weft_verbs::{Completion, PostError, ProtectionDomain, ThreadDomain};
 
 use crate::buffers::Piece;
@@ -63,18 +64,7 @@ pub struct Links {
     active: Vec<usize>,
     /// Links whose peers the engine takes for busy.
     refused: Vec<usize>,
-    /// Peers to which a link was asked for, or that wait for the peer to be ready.
-    waiting: BTreeSet<Peer>,
-    /// Peers to which there is a link now.
-    connected: Vec<Peer>,
-    /// Peers to which the engine is to have a link made: what waits here is for them.
-    wanted: Vec<Peer>,
-    lost: BTreeMap<Peer, Lost>,
-    untold: Vec<(Peer, Lost)>,
-    endings_seen: usize,
-    /// Transfers that are complete, by the peer whose loss takes that back.
-    sent: Vec<(Peer, Cookie)>,
-    received: Vec<(Peer, Cookie)>,
+    book: Book,
     asked: Instant,
 }
 
@@ -99,14 +89,7 @@ impl Links {
             retired: Vec::new(),
             active: Vec::new(),
             refused: Vec::new(),
-            waiting: BTreeSet::new(),
-            connected: Vec::new(),
-            wanted: Vec::new(),
-            lost: BTreeMap::new(),
-            untold: Vec::new(),
-            endings_seen: 0,
-            sent: Vec::new(),
-            received: Vec::new(),
+            book: Book::default(),
             asked: Instant::now(),
         }
     }
@@ -141,7 +124,7 @@ impl Links {
     /// The lane waits for a link that is not open, and asks for the ways that are missing.
     #[cold]
     fn want(&mut self, peer: Peer, link: usize) {
-        self.waiting.insert(peer);
+        self.book.await_link(peer);
         let there = self.at(link);
         let is_new = !there.stands() && !there.path.is_asked;
         if is_new {
@@ -157,10 +140,10 @@ impl Links {
     fn no_link(&mut self, peer: Peer) -> Refused {
         let own = self.shared.identity.rank;
         assert_ne!(peer, own, "a message to itself came to a transport");
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return Refused::Lost;
         }
-        if self.waiting.insert(peer) {
+        if self.book.await_link(peer) {
             self.shared.want(peer, self.lane);
         }
         Refused::Connecting
@@ -335,8 +318,8 @@ impl Links {
         while let Some(there) = &mut self.links[link]
             && let Some(parts) = &mut self.parts[there.path.rail]
         {
-            let (peer, sent) = (there.peer, &mut self.sent);
-            let is_sent = |cookie| sent.push((peer, cookie));
+            let (peer, book) = (there.peer, &mut self.book);
+            let is_sent = |cookie| book.sent(peer, cookie);
             let domain = &parts.making.protection;
             match there.pump(&mut self.queues, &mut parts.posting, domain, is_sent) {
                 Some(full) => self.post(full),
@@ -524,27 +507,7 @@ impl Links {
         if !self.refused.is_empty() {
             moved |= self.tell_room(sink);
         }
-        for (_, cookie) in self.sent.drain(..) {
-            sink.sent(cookie);
-            moved = true;
-        }
-        for (_, cookie) in self.received.drain(..) {
-            sink.received(cookie);
-            moved = true;
-        }
-        for peer in self.connected.drain(..) {
-            sink.writable(peer);
-            moved = true;
-        }
-        for peer in self.wanted.drain(..) {
-            sink.connect(peer);
-            moved = true;
-        }
-        for (peer, why) in self.untold.drain(..) {
-            sink.lost(peer, &why);
-            moved = true;
-        }
-        moved
+        moved | self.book.tell(sink)
     }
 
     fn has_room(&self, link: usize) -> bool {
@@ -580,25 +543,25 @@ impl Links {
             is_any |= !parts.found.is_empty() || parts.look();
         }
         is_any
-            || self.shared.endings.count() != self.endings_seen
+            || self.has_endings()
             || !self.active.is_empty()
-            || !(self.sent.is_empty() && self.received.is_empty())
-            || !(self.connected.is_empty() && self.wanted.is_empty() && self.untold.is_empty())
+            || self.book.has_news()
             || self.refused.iter().any(|&link| self.has_room(link))
     }
 
     /// Forgets that a transfer is complete.
     pub fn forget_sent(&mut self, cookie: Cookie) {
-        self.sent.retain(|&(_, sent)| sent != cookie);
+        self.book.forget_sent(cookie);
     }
 
     pub fn complete(&mut self, peer: Peer, received: Option<Cookie>) {
-        self.received.extend(received.map(|cookie| (peer, cookie)));
+        let received = received.into_iter();
+        received.for_each(|cookie| self.book.received(peer, cookie));
     }
 
     /// One line for each peer with something pending.
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        for peer in &self.waiting {
+        for peer in self.book.awaited() {
             writeln!(out, "  a link to rank {peer} is being made")?;
         }
         self.links

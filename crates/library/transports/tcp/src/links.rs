@@ -8,12 +8,13 @@ mod telling;
 mod turn;
 mod writing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_transport::{Cookie, Lost, Peer, Refused};
+use weft_transport::links::Book;
+use weft_transport::{Peer, Refused};
 
 use crate::channel::MOST_READ_BYTES;
 use crate::counters::Counts;
@@ -68,19 +69,8 @@ pub struct Links {
     gathered: Vec<usize>,
     /// Links whose peers the engine takes for busy.
     refused: Vec<usize>,
-    /// Peers to which a link was asked for.
-    waiting: BTreeSet<Peer>,
-    /// Peers that the engine is to have connected.
-    to_connect: Vec<Peer>,
-    /// Peers to which there is a link now.
-    connected: Vec<Peer>,
-    lost: BTreeMap<Peer, Lost>,
-    untold: Vec<(Peer, Lost)>,
-    endings_seen: usize,
+    book: Book,
     looks_for_silence_at: Instant,
-    /// Transfers that are complete, by the peer whose loss takes that back.
-    sent: Vec<(Peer, Cookie)>,
-    received: Vec<(Peer, Cookie)>,
     /// For reading, and for packing what is written.
     buffer: Box<[u8]>,
 }
@@ -97,15 +87,8 @@ impl Links {
             blocked: Vec::new(),
             gathered: Vec::new(),
             refused: Vec::new(),
-            waiting: BTreeSet::new(),
-            to_connect: Vec::new(),
-            connected: Vec::new(),
-            lost: BTreeMap::new(),
-            untold: Vec::new(),
-            endings_seen: 0,
+            book: Book::default(),
             looks_for_silence_at: Instant::now(),
-            sent: Vec::new(),
-            received: Vec::new(),
             buffer: vec![0; 2 * MOST_READ_BYTES].into(),
         }
     }
@@ -133,10 +116,10 @@ impl Links {
             peer, self.shared.identity.rank,
             "a message to itself came to a transport"
         );
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return Refused::Lost;
         }
-        if self.waiting.insert(peer) {
+        if self.book.await_link(peer) {
             self.shared.want(Name {
                 peer,
                 lane: self.lane,
@@ -220,7 +203,7 @@ impl Links {
 
     /// One line for each peer with something pending.
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        for peer in &self.waiting {
+        for peer in self.book.awaited() {
             writeln!(out, "  a connection to rank {peer} is being made")?;
         }
         for (_, link) in self.links.iter() {

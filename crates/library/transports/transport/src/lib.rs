@@ -28,6 +28,7 @@ pub mod bursts;
 pub mod endings;
 mod exposed;
 pub mod faulty;
+pub mod links;
 pub mod loopback;
 mod parts;
 pub mod progress_clock;

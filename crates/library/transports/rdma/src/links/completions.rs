@@ -199,11 +199,10 @@ impl Links {
                 .done(&request, rail);
             if let Some(there) = &mut self.links[request.link] {
                 if let Some(over) = there.completed(&request, rail, &mut parts.posting) {
-                    let told = match over.direction {
-                        Direction::Write => &mut self.sent,
-                        Direction::Read => &mut self.received,
-                    };
-                    told.push((there.peer, over.cookie));
+                    match over.direction {
+                        Direction::Write => self.book.sent(there.peer, over.cookie),
+                        Direction::Read => self.book.received(there.peer, over.cookie),
+                    }
                 }
                 if there.has_more() && !there.is_active {
                     there.is_active = true;
@@ -391,7 +390,7 @@ impl Links {
             Kind::Ready => {
                 there.ready(words[0])?;
                 if there.is_open {
-                    self.opened(peer);
+                    self.book.opened(peer);
                 }
             }
             Kind::Throttle => there.is_throttled = words[0] != 0,
@@ -401,7 +400,7 @@ impl Links {
             }
             Kind::Taken => {
                 let cookie = there.sending.taken(words[0])?;
-                self.sent.push((peer, cookie));
+                self.book.sent(peer, cookie);
             }
             Kind::Stream => {
                 there.sending.stream(words[0], words[1])?;

@@ -40,7 +40,7 @@ impl Links {
             self.shared.expect(peer);
             return self.reach(peer).map(|_| ());
         }
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return Err(Refused::Lost);
         }
         match self.shared.watching.of(peer, one_of_many) {
@@ -94,19 +94,13 @@ impl Links {
 
     /// Ends all that this lane has to do with a peer.
     fn lose_here(&mut self, peer: Peer, why: Lost) {
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return;
         }
         if let Some(link) = self.by_peer.remove(&peer) {
             self.drop_link(link);
         }
-        self.sent.retain(|&(other, _)| other != peer);
-        self.received.retain(|&(other, _)| other != peer);
-        self.waiting.remove(&peer);
-        self.connected.retain(|&other| other != peer);
-        self.wanted.retain(|&other| other != peer);
-        self.lost.insert(peer, why.clone());
-        self.untold.push((peer, why));
+        self.book.lose(peer, why);
     }
 
     /// Ends a link: from here on the adapter touches no memory for it. What has come on others is kept, for a queue pair that is
@@ -180,16 +174,16 @@ impl Links {
     /// Loses the peers that other lanes have lost.
     #[cold]
     pub fn take_endings(&mut self) -> bool {
-        let endings = self.shared.endings.after(self.endings_seen);
-        self.endings_seen += endings.len();
-        for ending in &endings {
-            self.lose_here(ending.peer, ending.lost.clone());
+        let endings = self.book.take_endings(&self.shared.endings);
+        let is_any = !endings.is_empty();
+        for ending in endings {
+            self.lose_here(ending.peer, ending.lost);
         }
-        !endings.is_empty()
+        is_any
     }
 
     pub fn has_endings(&self) -> bool {
-        self.shared.endings.count() != self.endings_seen
+        self.book.has_endings(&self.shared.endings)
     }
 
     /// Says goodbye to all peers, and sees to it, for no longer than `patience`, that what was sent has arrived.
@@ -231,7 +225,7 @@ impl Links {
         if links.any(|there| there.is_leaving() && !there.stands()) {
             self.shared.serve();
         }
-        for peer in std::mem::take(&mut self.wanted) {
+        for peer in self.book.take_to_connect() {
             self.shared.connect(peer);
         }
         if self.has_arrivals() {

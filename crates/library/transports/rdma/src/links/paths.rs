@@ -60,7 +60,7 @@ impl Links {
         let is_open = there.is_open;
         self.counts().failovers.add(1);
         match is_open {
-            true => self.opened(peer),
+            true => self.book.opened(peer),
             false => self.ask_again(link),
         }
         self.activate(link);
@@ -170,7 +170,7 @@ impl Links {
             let Some(there) = &mut self.links[link] else {
                 continue;
             };
-            let is_wanted = there.has_queued() || self.waiting.contains(&there.peer);
+            let is_wanted = there.has_queued() || self.book.awaits_link(there.peer);
             if there.others.is_empty() || there.is_open || !is_wanted {
                 there.waits = None;
                 continue;
@@ -202,7 +202,7 @@ impl Links {
         }
         there.change_path();
         let peer = there.peer;
-        self.opened(peer);
+        self.book.opened(peer);
         self.activate(link);
     }
 

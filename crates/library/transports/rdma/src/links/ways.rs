@@ -15,7 +15,7 @@ use crate::send_queue::SendQueue;
 impl Links {
     /// The link to a peer, begun if there is none; none to a lost one.
     pub(super) fn link_to(&mut self, peer: Peer, routes: &[Route]) -> Option<usize> {
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return None;
         }
         if let Some(&link) = self.by_peer.get(&peer) {
@@ -94,8 +94,8 @@ impl Links {
         let there = self.at(link);
         let (peer, is_open) = (there.peer, there.is_open);
         if is_open {
-            self.opened(peer);
-        } else if self.waiting.contains(&peer) {
+            self.book.opened(peer);
+        } else if self.book.awaits_link(peer) {
             self.ask_again(link);
         }
         self.activate(link);
@@ -107,10 +107,10 @@ impl Links {
             return;
         };
         let peer = there.peer;
-        let is_needed = there.has_queued() || self.waiting.contains(&peer);
+        let is_needed = there.has_queued() || self.book.awaits_link(peer);
         if is_needed && !self.at(link).stands() {
             self.want(peer, link);
-            self.wanted.push(peer);
+            self.book.connect(peer);
         }
     }
 
@@ -145,12 +145,5 @@ impl Links {
         let all = self.links.iter_mut().enumerate();
         let its = all.filter_map(|(link, there)| there.as_mut()?.disconnect(queue).then_some(link));
         its.collect()
-    }
-
-    /// A link can be sent on.
-    pub(super) fn opened(&mut self, peer: Peer) {
-        if self.waiting.remove(&peer) {
-            self.connected.push(peer);
-        }
     }
 }

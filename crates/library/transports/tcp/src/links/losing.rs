@@ -70,7 +70,7 @@ impl Links {
         if self.by_peer.contains_key(&peer) {
             return self.reach(peer).map(|_| ());
         }
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return Err(Refused::Lost);
         }
         match self.shared.watching.of(peer, one_of_many) {
@@ -99,7 +99,7 @@ impl Links {
 
     /// Ends all that this lane has to do with a peer.
     pub(super) fn lose_here(&mut self, peer: Peer, why: Lost) {
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return;
         }
         if let Some(link) = self.by_peer.remove(&peer) {
@@ -120,13 +120,7 @@ impl Links {
                 link.give_up(&mut self.buffer);
             }
         }
-        self.sent.retain(|&(other, _)| other != peer);
-        self.received.retain(|&(other, _)| other != peer);
-        self.waiting.remove(&peer);
-        self.to_connect.retain(|&other| other != peer);
-        self.connected.retain(|&other| other != peer);
-        self.lost.insert(peer, why.clone());
-        self.untold.push((peer, why));
+        self.book.lose(peer, why);
     }
 
     /// Loses the peers that other lanes have lost.
@@ -134,9 +128,7 @@ impl Links {
     pub(super) fn take_endings(&mut self) -> bool {
         // A peer may have connected and sent something before.
         self.attach_arrived();
-        let endings = self.shared.endings.after(self.endings_seen);
-        self.endings_seen += endings.len();
-        for ending in endings {
+        for ending in self.book.take_endings(&self.shared.endings) {
             let link = self.by_peer.get(&ending.peer).copied();
             match link.filter(|_| ending.died) {
                 // It may have sent something before.

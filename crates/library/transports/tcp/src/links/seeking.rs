@@ -64,7 +64,7 @@ impl Links {
         };
         let peer = there.peer;
         self.shared.want_beside(name, used);
-        self.to_connect.push(peer);
+        self.book.connect(peer);
     }
 
     /// A connection for stripes has failed here: the peer is told, and what it had goes by others.

@@ -21,10 +21,8 @@ impl Links {
             link.is_some_and(|link| link.channels.at(hot.place.purpose).has_unread())
         };
         self.shared.is_signalled(self.lane)
-            || self.shared.endings.count() != self.endings_seen
-            || self.has_news()
-            || !self.sent.is_empty()
-            || !self.received.is_empty()
+            || self.book.has_endings(&self.shared.endings)
+            || self.book.has_news()
             || self.refused.iter().any(has_room)
             || self.hot.iter().any(is_unread)
     }

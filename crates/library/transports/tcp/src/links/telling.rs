@@ -13,17 +13,17 @@ impl Links {
         let peer = link.peer;
         if link.sending.has_done() {
             let done = link.sending.take_done();
-            self.sent.extend(done.map(|cookie| (peer, cookie)));
+            done.for_each(|cookie| self.book.sent(peer, cookie));
         }
         if link.receiving.has_done() {
             let done = link.receiving.take_done();
-            self.received.extend(done.map(|cookie| (peer, cookie)));
+            done.for_each(|cookie| self.book.received(peer, cookie));
         }
     }
 
     /// Forgets that a transfer is complete.
     pub fn forget_sent(&mut self, cookie: Cookie) {
-        self.sent.retain(|&(_, sent)| sent != cookie);
+        self.book.forget_sent(cookie);
     }
 
     /// Tells the engine what has become of links and transfers.
@@ -33,37 +33,7 @@ impl Links {
         if !self.refused.is_empty() {
             moved |= self.tell_room(sink);
         }
-        if !self.sent.is_empty() || !self.received.is_empty() {
-            self.sent
-                .drain(..)
-                .for_each(|(_, cookie)| sink.sent(cookie));
-            self.received
-                .drain(..)
-                .for_each(|(_, cookie)| sink.received(cookie));
-            moved = true;
-        }
-        if self.has_news() {
-            self.tell_news(sink);
-            moved = true;
-        }
-        moved
-    }
-
-    pub(super) fn has_news(&self) -> bool {
-        !(self.connected.is_empty() && self.untold.is_empty() && self.to_connect.is_empty())
-    }
-
-    #[cold]
-    fn tell_news(&mut self, sink: &mut impl Sink) {
-        self.connected
-            .drain(..)
-            .for_each(|peer| sink.writable(peer));
-        self.to_connect
-            .drain(..)
-            .for_each(|peer| sink.connect(peer));
-        for (peer, why) in self.untold.drain(..) {
-            sink.lost(peer, &why);
-        }
+        moved | self.book.tell(sink)
     }
 
     /// Tells of busy peers that are so no more. A peer to which a burst was sent is none, in a turn.

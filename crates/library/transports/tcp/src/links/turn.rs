@@ -25,7 +25,7 @@ impl Links {
         if looks || self.hot.is_empty() || self.shared.is_signalled(self.lane) {
             moved |= self.look();
         }
-        if self.shared.endings.count() != self.endings_seen {
+        if self.book.has_endings(&self.shared.endings) {
             moved |= self.take_endings();
         }
         moved |= self.read_hot(sink);
@@ -66,7 +66,7 @@ impl Links {
     /// A connection stands.
     fn attach(&mut self, name: Name, socket: Socket) {
         let Name { peer, purpose, .. } = name;
-        if self.lost.contains_key(&peer) {
+        if self.book.is_lost(peer) {
             return;
         }
         let link = *self
@@ -98,8 +98,8 @@ impl Links {
             Purpose::Bulk => self.begin_to_seek(link),
             Purpose::Stripe(_) => self.counts().stripes.add(1),
         }
-        if purpose == Purpose::Packets && self.waiting.remove(&peer) {
-            self.connected.push(peer);
+        if purpose == Purpose::Packets {
+            self.book.opened(peer);
         }
         self.heat(place);
         self.write(link, purpose);

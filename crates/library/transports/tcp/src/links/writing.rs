@@ -101,7 +101,7 @@ impl Links {
                 lane: self.lane,
                 purpose: Purpose::Bulk,
             });
-            self.to_connect.push(peer);
+            self.book.connect(peer);
         }
     }
 }
