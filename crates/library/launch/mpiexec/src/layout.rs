@@ -16,7 +16,7 @@ const SLOTS_UNLIMITED: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Layout {
     /// Hosts that have ranks, in the order of their first ranks.
-    pub hosts: Vec<Place>,
+    pub hosts: Vec<NamedHost>,
     /// Index of each rank's host.
     pub host_of: Vec<u32>,
     /// Ranks of each application.
@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct NamedHost {
     pub name: String,
     /// It is this machine.
     pub is_here: bool,
@@ -105,7 +105,7 @@ impl Layout {
                 let at = at.ok_or_else(|| too_many(hosts))?;
                 let name = &hosts[at].name;
                 let index = *index_of.entry(name.clone()).or_insert_with(|| {
-                    self.hosts.push(Place {
+                    self.hosts.push(NamedHost {
                         name: name.clone(),
                         is_here: here.is(name),
                     });

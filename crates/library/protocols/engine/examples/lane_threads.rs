@@ -172,7 +172,7 @@ impl Endpoint for InMemory {
             self.last = tag;
             let packets = self.to_come[tag].min(left);
             let envelope = weft_wire::Packet {
-                kind: weft_wire::Kind::Eager,
+                kind: weft_wire::PacketKind::Eager,
                 flags: 0,
                 source: PEER,
                 context: CONTEXT,

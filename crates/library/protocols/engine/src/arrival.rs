@@ -9,8 +9,8 @@ use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{
-    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, Rts,
-    SYNCHRONOUS, View,
+    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, OF_SENDER, Packet,
+    PacketKind, Rts, SYNCHRONOUS, View,
 };
 
 use crate::enquiry::Enquiry;
@@ -82,23 +82,23 @@ impl Sink for Core {
 /// The message of a packet other than a plain eager one.
 fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected> {
     let (synchronous, cookie, payload) = match packet.kind {
-        Kind::Eager => {
+        PacketKind::Eager => {
             let (Body([cookie]), rest) = Body::<1>::split(payload)?;
             (true, cookie, Payload::store(rest))
         }
-        Kind::Rts => {
+        PacketKind::Rts => {
             let rts = Rts::parse(payload)?;
             let Rts { cookie, bytes, .. } = rts;
             let descriptor = BulkDescriptor(rts.transport);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
             (synchronous, cookie, Payload::Rts { bytes, descriptor })
         }
-        Kind::RtsOnly => {
+        PacketKind::RtsOnly => {
             let Body([cookie, bytes]) = Body::whole(payload)?;
             // The payload is sent after the match, which is all that a synchronous send asks for.
             (false, cookie, Payload::RtsOnly { bytes })
         }
-        Kind::Failed => {
+        PacketKind::Failed => {
             let Body([number]) = Body::whole(payload)?;
             (false, 0, Payload::Failed(number.try_into().ok()?))
         }
@@ -135,7 +135,7 @@ impl Core {
     fn dispatch(&mut self, from: Peer, view: View, payload: &[u8]) -> Result<(), Nonsense> {
         let packet = view.packet().ok_or(Nonsense)?;
         match packet.kind {
-            Kind::Aggregate => self.aggregate(from, payload),
+            PacketKind::Aggregate => self.aggregate(from, payload),
             _ => self.protocol(from, &packet, payload).ok_or(Nonsense),
         }
     }
@@ -254,11 +254,11 @@ impl Core {
     fn protocol(&mut self, from: Peer, packet: &Packet, payload: &[u8]) -> Option<()> {
         let view = View(packet.words());
         match packet.kind {
-            Kind::Eager | Kind::Rts | Kind::RtsOnly | Kind::Failed => {
+            PacketKind::Eager | PacketKind::Rts | PacketKind::RtsOnly | PacketKind::Failed => {
                 let unexpected = unexpected(from, packet, payload)?;
                 self.arrived(envelope(view), unexpected);
             }
-            Kind::Cts => {
+            PacketKind::Cts => {
                 let Body([cookie, remote]) = Body::<{ CTS_BYTES / 8 }>::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
                 self.came_and_awaits(slot, awaits::CTS, awaits::PACKET)?;
@@ -269,7 +269,7 @@ impl Core {
                     control,
                 });
             }
-            Kind::Data => {
+            PacketKind::Data => {
                 let (Body([cookie]), rest) = Body::<1>::split(payload)?;
                 let slot = self.named(cookie, Role::Receive, from)?;
                 let cells = self.cells(slot);
@@ -281,23 +281,23 @@ impl Core {
                 cells.write(taken);
                 self.came(slot, awaits::DATA)?;
             }
-            Kind::Ack => {
+            PacketKind::Ack => {
                 let Body([cookie]) = Body::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
                 self.came(slot, awaits::ACK)?;
             }
-            Kind::Cancel => {
+            PacketKind::Cancel => {
                 let Body([cookie]) = Body::whole(payload)?;
                 self.forget(from, cookie);
             }
-            Kind::Cancelled => {
+            PacketKind::Cancelled => {
                 let Body([cookie]) = Body::whole(payload)?;
                 // The answer may be overtaken by the request's completion.
                 if let Some(slot) = self.named(cookie, Role::Send, from) {
                     self.cancel_answered(from, slot, packet.flags & FORGOTTEN != 0)?;
                 }
             }
-            Kind::Enquiry => {
+            PacketKind::Enquiry => {
                 let Body([cookie, own, other]) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
                 let enquiry = Enquiry {
                     peer: from,
@@ -309,11 +309,11 @@ impl Core {
                 };
                 self.afterwards.push(Afterwards::Answer(enquiry, cookie));
             }
-            Kind::Answer => {
+            PacketKind::Answer => {
                 let Body([cookie, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
                 self.answered(from, cookie, number.try_into().ok()?);
             }
-            Kind::Aggregate => return None,
+            PacketKind::Aggregate => return None,
         }
         Some(())
     }

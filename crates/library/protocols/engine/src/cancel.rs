@@ -3,7 +3,7 @@
 
 use weft_matching::UnexpectedId;
 use weft_transport::{Endpoint, Fabric, Header, Peer};
-use weft_wire::{FORGOTTEN, Kind, Packet};
+use weft_wire::{FORGOTTEN, Packet, PacketKind};
 
 use crate::engine::Engine;
 use crate::outbound::Control;
@@ -63,7 +63,7 @@ impl<E: Endpoint> State<E> {
             self.core.cancel_to_self(slot);
         } else if cells.has(flag::ANNOUNCED) && !cells.has(flag::CANCELLING) {
             cells.flags |= flag::CANCELLING;
-            let header = Header(Packet::control(Kind::Cancel).words());
+            let header = Header(Packet::control(PacketKind::Cancel).words());
             self.control(
                 peer,
                 Control::Words {
@@ -121,7 +121,7 @@ impl Core {
             }
             None => 0,
         };
-        self.answer(from, Kind::Cancelled, flags, cookie);
+        self.answer(from, PacketKind::Cancelled, flags, cookie);
     }
 
     /// The receiver answers a cancel.

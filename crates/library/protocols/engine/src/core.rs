@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use weft_transport::{Cookie, Header, Peer};
-use weft_wire::{Kind, Packet};
+use weft_wire::{Packet, PacketKind};
 
 use crate::outbound::Control;
 use crate::pending::Pending;
@@ -191,11 +191,11 @@ impl Core {
 
     /// Tells the sender of a synchronous message that it is matched.
     pub fn acknowledge_match(&mut self, peer: Peer, cookie: u64) {
-        self.answer(peer, Kind::Ack, 0, cookie);
+        self.answer(peer, PacketKind::Ack, 0, cookie);
     }
 
     /// Answers what came about the request that this cookie names to the peer.
-    pub fn answer(&mut self, peer: Peer, kind: Kind, flags: u8, cookie: u64) {
+    pub fn answer(&mut self, peer: Peer, kind: PacketKind, flags: u8, cookie: u64) {
         let packet = Packet {
             flags,
             ..Packet::control(kind)

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::{Cookie, Endpoint, Fabric, Header, Peer, Refused};
-use weft_wire::{ANSWER_BYTES, ENQUIRY_BYTES, Kind, OF_SENDER, Packet};
+use weft_wire::{ANSWER_BYTES, ENQUIRY_BYTES, OF_SENDER, Packet, PacketKind};
 
 use crate::condition::Condition;
 use crate::engine::Engine;
@@ -199,7 +199,7 @@ impl<E: Endpoint> State<E> {
             return;
         }
         let packet = Packet {
-            kind: Kind::Enquiry,
+            kind: PacketKind::Enquiry,
             flags,
             source: source as u32,
             context,
@@ -219,7 +219,7 @@ impl<E: Endpoint> State<E> {
             return;
         }
         let answer = Control::Words {
-            header: Header(Packet::control(Kind::Answer).words()),
+            header: Header(Packet::control(PacketKind::Answer).words()),
             body: [cookie, number.into(), 0],
             words: (ANSWER_BYTES / 8) as u8,
         };

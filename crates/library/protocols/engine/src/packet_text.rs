@@ -2,8 +2,8 @@
 
 use weft_transport::Header;
 use weft_wire::{
-    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet,
-    RTS_ONLY_BYTES, Rts, SYNCHRONOUS, View,
+    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, OF_SENDER, Packet,
+    PacketKind, RTS_ONLY_BYTES, Rts, SYNCHRONOUS, View,
 };
 
 /// What a packet says: one text for it, and one more for each message of an aggregate. What makes no sense is told as such.
@@ -12,7 +12,7 @@ pub fn describe_packet(header: Header, payload: &[u8]) -> Vec<String> {
         return vec![nonsense(header, payload)];
     };
     let texts = match packet.kind {
-        Kind::Aggregate => aggregate(payload),
+        PacketKind::Aggregate => aggregate(payload),
         _ => text(&packet, payload).map(|text| vec![text]),
     };
     texts.unwrap_or_else(|| vec![nonsense(header, payload)])
@@ -40,13 +40,13 @@ fn aggregate(payload: &[u8]) -> Option<Vec<String>> {
 fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
     let synchronous = packet.flags & SYNCHRONOUS != 0;
     Some(match packet.kind {
-        Kind::Eager if synchronous => {
+        PacketKind::Eager if synchronous => {
             let (Body([sender]), rest) = Body::<1>::split(payload)?;
             let message = message("eager", packet, rest.len() as u64);
             format!("{message} sender={sender:#x} synchronous")
         }
-        Kind::Eager => message("eager", packet, payload.len() as u64),
-        Kind::Rts => {
+        PacketKind::Eager => message("eager", packet, payload.len() as u64),
+        PacketKind::Rts => {
             let Rts {
                 cookie: sender,
                 bytes,
@@ -56,32 +56,32 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
             let synchronous = if synchronous { " synchronous" } else { "" };
             format!("{message} sender={sender:#x}{synchronous}")
         }
-        Kind::RtsOnly => {
+        PacketKind::RtsOnly => {
             let Body([sender, bytes]) = Body::<{ RTS_ONLY_BYTES / 8 }>::whole(payload)?;
             format!("{} sender={sender:#x}", message("RTS-only", packet, bytes))
         }
-        Kind::Failed => {
+        PacketKind::Failed => {
             let Body([number]) = Body::whole(payload)?;
             format!("{} number={number}", message("failed", packet, 0))
         }
-        Kind::Cts => {
+        PacketKind::Cts => {
             let Body([sender, receiver]) = Body::<{ CTS_BYTES / 8 }>::whole(payload)?;
             format!("CTS sender={sender:#x} receiver={receiver:#x}")
         }
-        Kind::Data => {
+        PacketKind::Data => {
             let (Body([receiver]), rest) = Body::<1>::split(payload)?;
             format!("data receiver={receiver:#x} bytes={}", rest.len())
         }
-        Kind::Ack => format!("Ack sender={:#x}", cookie(payload)?),
-        Kind::Cancel => format!("cancel sender={:#x}", cookie(payload)?),
-        Kind::Cancelled => {
+        PacketKind::Ack => format!("Ack sender={:#x}", cookie(payload)?),
+        PacketKind::Cancel => format!("cancel sender={:#x}", cookie(payload)?),
+        PacketKind::Cancelled => {
             let was = match packet.flags & FORGOTTEN {
                 0 => "too-late",
                 _ => "forgotten",
             };
             format!("cancelled sender={:#x} {was}", cookie(payload)?)
         }
-        Kind::Enquiry => {
+        PacketKind::Enquiry => {
             let Body([cookie, ..]) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
             let whose = match packet.flags & OF_SENDER {
                 0 => "receiver",
@@ -89,11 +89,11 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
             };
             format!("{} {whose}={cookie:#x}", message("enquiry", packet, 0))
         }
-        Kind::Answer => {
+        PacketKind::Answer => {
             let Body([receiver, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
             format!("answer receiver={receiver:#x} number={number}")
         }
-        Kind::Aggregate => return None,
+        PacketKind::Aggregate => return None,
     })
 }
 

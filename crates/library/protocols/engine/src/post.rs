@@ -3,7 +3,7 @@
 use weft_memory::Memory;
 use weft_sync::Guard;
 use weft_transport::{Endpoint, Fabric, Header, Peer};
-use weft_wire::{Kind, Packet};
+use weft_wire::{Packet, PacketKind};
 
 use crate::engine::{Engine, Exhausted};
 use crate::lane::Lane;
@@ -126,7 +126,7 @@ impl<E: Endpoint> State<E> {
             _ => unsafe { std::slice::from_raw_parts(base, bytes) },
         };
         let packet = Packet {
-            kind: Kind::Eager,
+            kind: PacketKind::Eager,
             flags: 0,
             source: route.source as u32,
             context: route.context,

@@ -2,8 +2,8 @@
 
 use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
-    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, Kind, Packet, RTS_ONLY_BYTES, Rts,
-    SYNCHRONOUS,
+    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, Packet, PacketKind, RTS_ONLY_BYTES,
+    Rts, SYNCHRONOUS,
 };
 
 use crate::outbound::Control;
@@ -91,7 +91,7 @@ impl<E: Endpoint> State<E> {
         if cells.has(flag::SYNCHRONOUS | flag::FAILED) {
             return self.transmit_unusual(slot);
         }
-        let header = envelope(cells, Kind::Eager);
+        let header = envelope(cells, PacketKind::Eager);
         match cells.contiguous() {
             Some(payload) => endpoint.send(peer, header, payload, true)?,
             None => {
@@ -110,14 +110,14 @@ impl<E: Endpoint> State<E> {
         let cells = core.cells(slot);
         let peer = cells.peer;
         if cells.has(flag::FAILED) {
-            let header = envelope(cells, Kind::Failed);
+            let header = envelope(cells, PacketKind::Failed);
             let mut body = [0; FAILED_BYTES];
             Body([cells.extra().failure.into()]).put(&mut body);
             endpoint.send(peer, header, &body, false)?;
             core.complete(slot);
             return Ok(());
         }
-        let header = envelope(cells, Kind::Eager);
+        let header = envelope(cells, PacketKind::Eager);
         let bytes = cells.bytes + COOKIE_BYTES;
         endpoint.send_with(peer, header, bytes, true, |out| {
             Body([cookie]).put(&mut out[..COOKIE_BYTES]);
@@ -132,7 +132,7 @@ impl<E: Endpoint> State<E> {
     fn transmit_rts_only(&mut self, slot: Pending) -> Result<(), Refused> {
         let cookie = self.core.slots.id(slot.index()).bits();
         let cells = self.core.cells(slot);
-        let (peer, header) = (cells.peer, envelope(cells, Kind::RtsOnly));
+        let (peer, header) = (cells.peer, envelope(cells, PacketKind::RtsOnly));
         let mut body = [0; RTS_ONLY_BYTES];
         Body([cookie, cells.bytes as u64]).put(&mut body);
         self.endpoint.send(peer, header, &body, false)?;
@@ -145,7 +145,11 @@ impl<E: Endpoint> State<E> {
         let cookie = self.core.slots.id(slot.index()).bits();
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
-        let (peer, header, length) = (cells.peer, envelope(cells, Kind::Rts), cells.bytes as u64);
+        let (peer, header, length) = (
+            cells.peer,
+            envelope(cells, PacketKind::Rts),
+            cells.bytes as u64,
+        );
         let matched = match cells.has(flag::SYNCHRONOUS) {
             true => awaits::ACK,
             false => 0,
@@ -181,7 +185,7 @@ impl<E: Endpoint> State<E> {
         let bytes = cells.bytes + COOKIE_BYTES;
         endpoint.send_with(
             cells.peer,
-            Header(Packet::control(Kind::Data).words()),
+            Header(Packet::control(PacketKind::Data).words()),
             bytes,
             false,
             |out| {
@@ -199,7 +203,7 @@ impl<E: Endpoint> State<E> {
         let peer = self.core.cells(slot).peer;
         let mut body = [0; CTS_BYTES];
         Body([cookie, own]).put(&mut body);
-        let header = Header(Packet::control(Kind::Cts).words());
+        let header = Header(Packet::control(PacketKind::Cts).words());
         self.endpoint.send(peer, header, &body, false)?;
         let cells = self.core.cells(slot);
         cells.awaits = cells.awaits & !awaits::PACKET | awaits::DATA;
@@ -274,7 +278,7 @@ impl Core {
 }
 
 /// The header of a message of `cells`.
-pub(crate) fn envelope(cells: &Cells, kind: Kind) -> Header {
+pub(crate) fn envelope(cells: &Cells, kind: PacketKind) -> Header {
     let flags = if cells.has(flag::SYNCHRONOUS) {
         SYNCHRONOUS
     } else {

@@ -1,7 +1,7 @@
 //! Forming packets from what has gathered while the way to a peer was full (Denis 2019 §III-A).
 
 use weft_transport::{Endpoint, Header, Peer, Refused};
-use weft_wire::{Kind, Packet, entry_bytes, put_entry};
+use weft_wire::{Packet, PacketKind, entry_bytes, put_entry};
 
 use crate::outbound::{Control, Queue};
 use crate::send::{Full, envelope};
@@ -99,7 +99,7 @@ impl<E: Endpoint> State<E> {
         slots: &Slots,
     ) -> Result<(), Refused> {
         let State { endpoint, core } = self;
-        let header = Header(Packet::control(Kind::Aggregate).words());
+        let header = Header(Packet::control(PacketKind::Aggregate).words());
         let head = core.outbound.queue(peer).and_then(|queue| queue.head());
         let mut next = head;
         endpoint.send_with(peer, header, bytes, true, |mut out| {
@@ -109,7 +109,7 @@ impl<E: Endpoint> State<E> {
                 let (entry, rest) = out.split_at_mut(entry_bytes(cells.bytes));
                 cells.read(
                     0,
-                    put_entry(entry, envelope(cells, Kind::Eager).0, cells.bytes),
+                    put_entry(entry, envelope(cells, PacketKind::Eager).0, cells.bytes),
                 );
                 out = rest;
                 next = core

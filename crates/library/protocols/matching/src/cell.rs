@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::key::{Key, Kind};
+use crate::key::{Key, Wildcards};
 use crate::{FOLLOWER, NIL};
 
 /// A cell's place in one table. A group is a circular list in order of arrival; its oldest cell, the leader, stands in
@@ -103,12 +103,12 @@ impl<T, const TABLES: usize> Cell<T, TABLES> {
 
     /// The cell's place in the table of `kind`. A cell that stands in one table has one place, whichever table it is.
     #[inline(always)]
-    pub fn links(&self, kind: Kind) -> &Links {
+    pub fn links(&self, kind: Wildcards) -> &Links {
         &self.links[kind as usize % TABLES]
     }
 
     #[inline(always)]
-    pub fn links_mut(&mut self, kind: Kind) -> &mut Links {
+    pub fn links_mut(&mut self, kind: Wildcards) -> &mut Links {
         &mut self.links[kind as usize % TABLES]
     }
 

@@ -7,7 +7,7 @@ const ANY: u32 = u32::MAX;
 
 /// What of an envelope a table is indexed by, named after the receives that stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Wildcards {
     /// By (context, source, tag).
     Full = 0,
     /// By (context, tag).
@@ -18,28 +18,33 @@ pub(crate) enum Kind {
     Wildcard = 3,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::Full, Kind::AnySource, Kind::AnyTag, Kind::Wildcard];
+impl Wildcards {
+    pub const ALL: [Wildcards; 4] = [
+        Wildcards::Full,
+        Wildcards::AnySource,
+        Wildcards::AnyTag,
+        Wildcards::Wildcard,
+    ];
 }
 
 /// Evaluates the body with `$name` a constant of the value of `$kind`, so that each kind is compiled for itself.
 macro_rules! with_kind {
     ($kind:expr, $name:ident => $body:expr) => {
         match $kind {
-            Kind::Full => {
-                const $name: Kind = Kind::Full;
+            Wildcards::Full => {
+                const $name: Wildcards = Wildcards::Full;
                 $body
             }
-            Kind::AnySource => {
-                const $name: Kind = Kind::AnySource;
+            Wildcards::AnySource => {
+                const $name: Wildcards = Wildcards::AnySource;
                 $body
             }
-            Kind::AnyTag => {
-                const $name: Kind = Kind::AnyTag;
+            Wildcards::AnyTag => {
+                const $name: Wildcards = Wildcards::AnyTag;
                 $body
             }
-            Kind::Wildcard => {
-                const $name: Kind = Kind::Wildcard;
+            Wildcards::Wildcard => {
+                const $name: Wildcards = Wildcards::Wildcard;
                 $body
             }
         }
@@ -78,27 +83,27 @@ impl Key {
     }
 
     #[inline(always)]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> Wildcards {
         match (self.place as u32 == ANY, self.tag == ANY) {
-            (false, false) => Kind::Full,
-            (true, false) => Kind::AnySource,
-            (false, true) => Kind::AnyTag,
-            (true, true) => Kind::Wildcard,
+            (false, false) => Wildcards::Full,
+            (true, false) => Wildcards::AnySource,
+            (false, true) => Wildcards::AnyTag,
+            (true, true) => Wildcards::Wildcard,
         }
     }
 
     /// The key under which a table of `kind` holds this one. Of a key of that kind: itself.
     #[inline(always)]
-    pub fn project(self, kind: Kind) -> Key {
+    pub fn project(self, kind: Wildcards) -> Key {
         let any_source = self.place | u64::from(ANY);
         match kind {
-            Kind::Full => self,
-            Kind::AnySource => Key {
+            Wildcards::Full => self,
+            Wildcards::AnySource => Key {
                 place: any_source,
                 ..self
             },
-            Kind::AnyTag => Key { tag: ANY, ..self },
-            Kind::Wildcard => Key {
+            Wildcards::AnyTag => Key { tag: ANY, ..self },
+            Wildcards::Wildcard => Key {
                 place: any_source,
                 tag: ANY,
             },
@@ -131,14 +136,14 @@ impl Key {
     /// the tag is no part of the key) get sixteen neighbouring buckets, which share a cache line: programs number their
     /// tags and ranks from zero. All other bits are mixed by one folded multiplication.
     #[inline(always)]
-    pub fn hash(self, kind: Kind) -> u32 {
+    pub fn hash(self, kind: Wildcards) -> u32 {
         // Neither factor can be zero: ANY and non-negative numbers differ from the lower half of the first constant,
         // and the upper half of the second meets zeros only.
         const PLACE: u64 = 0x9e37_79b9_c2b2_ae3d;
         const NUMBER: u64 = 0xd6e8_feb8_6659_fd93;
         let (place, number) = match kind {
-            Kind::Full | Kind::AnySource | Kind::Wildcard => (self.place, self.tag),
-            Kind::AnyTag => (self.place | u64::from(ANY), self.place as u32),
+            Wildcards::Full | Wildcards::AnySource | Wildcards::Wildcard => (self.place, self.tag),
+            Wildcards::AnyTag => (self.place | u64::from(ANY), self.place as u32),
         };
         let product = u128::from(place ^ PLACE) * u128::from(u64::from(number >> 4) ^ NUMBER);
         let folded = product as u64 ^ (product >> 64) as u64;
@@ -156,7 +161,7 @@ mod tests {
     use super::*;
 
     /// The longest chain and the mean number of others that a key finds in its bucket, at two buckets for each key.
-    fn chains(kind: Kind, count: u32, pattern: impl Fn(u32) -> (u32, i32, i32)) -> (u32, f64) {
+    fn chains(kind: Wildcards, count: u32, pattern: impl Fn(u32) -> (u32, i32, i32)) -> (u32, f64) {
         let mut buckets = vec![0u32; 2 * count as usize];
         for n in 0..count {
             let (context, source, tag) = pattern(n);
@@ -203,33 +208,40 @@ mod tests {
         ] {
             let far = |n: u32| (n * stride) as i32 & i32::MAX;
             for (what, (longest, others)) in [
-                ("tag", chains(Kind::Full, N, |n| (4, 1, far(n)))),
-                ("source", chains(Kind::Full, N, |n| (4, far(n), 7))),
-                ("context", chains(Kind::Full, N, |n| (n * stride, 0, 7))),
+                ("tag", chains(Wildcards::Full, N, |n| (4, 1, far(n)))),
+                ("source", chains(Wildcards::Full, N, |n| (4, far(n), 7))),
+                (
+                    "context",
+                    chains(Wildcards::Full, N, |n| (n * stride, 0, 7)),
+                ),
                 (
                     "source and tag",
-                    chains(Kind::Full, N, |n| (4, grid(n).0, grid(n).1 * stride as i32)),
+                    chains(Wildcards::Full, N, |n| {
+                        (4, grid(n).0, grid(n).1 * stride as i32)
+                    }),
                 ),
                 (
                     "source, tag",
-                    chains(Kind::Full, N, |n| (4, grid(n).0 * stride as i32, grid(n).1)),
+                    chains(Wildcards::Full, N, |n| {
+                        (4, grid(n).0 * stride as i32, grid(n).1)
+                    }),
                 ),
                 (
                     "context, tag",
-                    chains(Kind::Full, N, |n| ((n >> 8) * stride, 0, grid(n).0)),
+                    chains(Wildcards::Full, N, |n| ((n >> 8) * stride, 0, grid(n).0)),
                 ),
                 (
                     "any source",
-                    chains(Kind::AnySource, N, |n| (4, -1, far(n))),
+                    chains(Wildcards::AnySource, N, |n| (4, -1, far(n))),
                 ),
-                ("any tag", chains(Kind::AnyTag, N, |n| (4, far(n), -1))),
+                ("any tag", chains(Wildcards::AnyTag, N, |n| (4, far(n), -1))),
                 (
                     "any tag, contexts",
-                    chains(Kind::AnyTag, N, |n| (n * stride, 3, -1)),
+                    chains(Wildcards::AnyTag, N, |n| (n * stride, 3, -1)),
                 ),
                 (
                     "wildcard",
-                    chains(Kind::Wildcard, N, |n| (n * stride, -1, -1)),
+                    chains(Wildcards::Wildcard, N, |n| (n * stride, -1, -1)),
                 ),
             ] {
                 // A random function gives 0.5 others and a longest chain of about 8.

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::key::{Key, Kind};
+use crate::key::{Key, Wildcards};
 use crate::low_water::SAMPLE_OPERATIONS;
 use crate::pending::FETCHED_FROM;
 use crate::posted::Posted;
@@ -348,11 +348,11 @@ impl<P, U> Matching<P, U> {
     #[inline(never)]
     fn upkeep_turn(&mut self) -> u32 {
         let upkeep = match self.turn {
-            turn @ 0..4 => self.posted.upkeep_table(Kind::ALL[usize::from(turn)]),
+            turn @ 0..4 => self.posted.upkeep_table(Wildcards::ALL[usize::from(turn)]),
             4 => self.posted.cells.upkeep(),
             turn @ 5..9 => self
                 .unexpected
-                .upkeep_table(Kind::ALL[usize::from(turn - 5)]),
+                .upkeep_table(Wildcards::ALL[usize::from(turn - 5)]),
             _ => self.unexpected.cells.upkeep(),
         };
         // What gives memory back keeps its turn until it is through.

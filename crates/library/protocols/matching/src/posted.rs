@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use crate::arena::Arena;
 use crate::cell::Stamps;
 use crate::few::{Few, Moving};
-use crate::key::{Key, Kind, with_kind};
+use crate::key::{Key, Wildcards, with_kind};
 use crate::low_water::Upkeep;
 use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::{Found, Table};
@@ -100,7 +100,7 @@ impl<P> Posted<P> {
         steps: &mut u32,
     ) -> u32 {
         let key = Key::of_pattern(pattern);
-        if key.kind() != Kind::Full {
+        if key.kind() != Wildcards::Full {
             self.partial += 1;
         }
         let cell = self.cells.insert(key, stamp, value);
@@ -160,16 +160,16 @@ impl<P> Posted<P> {
         if self.partial != 0 {
             return self.unlink_oldest_of_four(key, steps);
         }
-        let table = &mut self.tables[Kind::Full as usize];
-        let found = table.find(&self.cells, Kind::Full, key, steps)?;
-        table.remove(&mut self.cells, Kind::Full, found, steps);
+        let table = &mut self.tables[Wildcards::Full as usize];
+        let found = table.find(&self.cells, Wildcards::Full, key, steps)?;
+        table.remove(&mut self.cells, Wildcards::Full, found, steps);
         Some(found.cell)
     }
 
     #[inline(never)]
     fn unlink_oldest_of_four(&mut self, key: Key, steps: &mut u32) -> Option<u32> {
-        let mut oldest: Option<(Option<NonZeroU64>, Kind, Found)> = None;
-        for kind in Kind::ALL {
+        let mut oldest: Option<(Option<NonZeroU64>, Wildcards, Found)> = None;
+        for kind in Wildcards::ALL {
             if self.tables[kind as usize].is_empty() {
                 continue;
             }
@@ -181,7 +181,7 @@ impl<P> Posted<P> {
             }
         }
         let (_, kind, found) = oldest?;
-        if kind != Kind::Full {
+        if kind != Wildcards::Full {
             self.partial -= 1;
         }
         self.tables[kind as usize].remove(&mut self.cells, kind, found, steps);
@@ -189,7 +189,7 @@ impl<P> Posted<P> {
     }
 
     #[inline(never)]
-    fn find(&self, kind: Kind, key: Key, steps: &mut u32) -> Option<Found> {
+    fn find(&self, kind: Wildcards, key: Key, steps: &mut u32) -> Option<Found> {
         with_kind!(kind, KIND => self.tables[KIND as usize].find(&self.cells, KIND, key.project(KIND), steps))
     }
 
@@ -207,7 +207,7 @@ impl<P> Posted<P> {
             return None;
         }
         let kind = cell.key().kind();
-        if kind != Kind::Full {
+        if kind != Wildcards::Full {
             self.partial -= 1;
         }
         if !self.pending.strike(index) {
@@ -219,11 +219,11 @@ impl<P> Posted<P> {
     /// The first cell that an arrival of `key` would look at in each table, or `NIL`.
     #[inline(always)]
     pub fn first_looks(&self, key: Key) -> [u32; 4] {
-        let look = |kind: Kind| self.tables[kind as usize].first_look(kind, key.project(kind));
+        let look = |kind: Wildcards| self.tables[kind as usize].first_look(kind, key.project(kind));
         if self.partial == 0 {
-            return [look(Kind::Full), NIL, NIL, NIL];
+            return [look(Wildcards::Full), NIL, NIL, NIL];
         }
-        Kind::ALL.map(look)
+        Wildcards::ALL.map(look)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (PostedId, Pattern, &P)> {
@@ -237,19 +237,19 @@ impl<P> Posted<P> {
         }))
     }
 
-    pub fn upkeep_table(&mut self, kind: Kind) -> Upkeep {
+    pub fn upkeep_table(&mut self, kind: Wildcards) -> Upkeep {
         self.tables[kind as usize].upkeep(&mut self.cells, kind)
     }
 
     #[cfg(test)]
     pub fn audit(&self) {
-        for kind in Kind::ALL {
+        for kind in Wildcards::ALL {
             self.tables[kind as usize].audit(&self.cells, kind, &self.pending);
         }
         let partial = self
             .cells
             .iter()
-            .filter(|(_, key, _)| key.kind() != Kind::Full)
+            .filter(|(_, key, _)| key.kind() != Wildcards::Full)
             .count();
         assert_eq!(partial, self.partial as usize);
         assert!(self.few.len() == 0 || self.cells.len() == 0);

@@ -14,7 +14,7 @@ mod audit;
 use crate::arena::Arena;
 use crate::buckets::{self, Buckets, Pair};
 use crate::cell::Links;
-use crate::key::{Key, Kind};
+use crate::key::{Key, Wildcards};
 use crate::low_water::{LowWater, Upkeep};
 use crate::{FOLLOWER, NIL};
 
@@ -64,7 +64,7 @@ impl Table {
     pub fn find<T, const N: usize>(
         &self,
         cells: &Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         key: Key,
         steps: &mut u32,
     ) -> Option<Found> {
@@ -96,7 +96,7 @@ impl Table {
         &self,
         bucket: u32,
         cells: &Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         key: Key,
         steps: &mut u32,
     ) -> Result<Found, u32> {
@@ -124,7 +124,7 @@ impl Table {
     fn chain_after<'a, T, const N: usize>(
         &'a mut self,
         cells: &'a mut Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         bucket: u32,
         before: u32,
     ) -> &'a mut u32 {
@@ -137,7 +137,7 @@ impl Table {
 
     /// What an arrival of `key` would look at first: the head of a chain, or `NIL`.
     #[inline(always)]
-    pub fn first_look(&self, kind: Kind, key: Key) -> u32 {
+    pub fn first_look(&self, kind: Wildcards, key: Key) -> u32 {
         if self.lone != NIL || self.groups == 0 {
             return self.lone;
         }
@@ -146,7 +146,7 @@ impl Table {
 
     /// Has the bucket of `key` fetched, for later.
     #[inline(always)]
-    pub fn fetch(&self, kind: Kind, key: Key) {
+    pub fn fetch(&self, kind: Wildcards, key: Key) {
         if self.lone == NIL && self.groups != 0 {
             self.buckets.fetch(self.buckets.of_hash(key.hash(kind)));
         }
@@ -157,7 +157,7 @@ impl Table {
     pub fn push<T, const N: usize>(
         &mut self,
         cells: &mut Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         key: Key,
         cell: u32,
         steps: &mut u32,
@@ -203,7 +203,7 @@ impl Table {
     pub fn remove<T, const N: usize>(
         &mut self,
         cells: &mut Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         found: Found,
         steps: &mut u32,
     ) {
@@ -230,7 +230,7 @@ impl Table {
     pub fn unlink<T, const N: usize>(
         &mut self,
         cells: &mut Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         cell: u32,
         steps: &mut u32,
     ) {
@@ -249,7 +249,7 @@ impl Table {
     }
 
     /// Moves the lone group to its bucket, because a second group comes.
-    fn settle_lone<T, const N: usize>(&mut self, cells: &Arena<T, N>, kind: Kind) {
+    fn settle_lone<T, const N: usize>(&mut self, cells: &Arena<T, N>, kind: Wildcards) {
         self.buckets.open();
         let key = cells[self.lone].key().project(kind);
         // The buckets are empty: a lone group's chain ends with it.
@@ -259,7 +259,12 @@ impl Table {
 
     /// Adds two buckets.
     #[inline(never)]
-    fn grow<T, const N: usize>(&mut self, cells: &mut Arena<T, N>, kind: Kind, steps: &mut u32) {
+    fn grow<T, const N: usize>(
+        &mut self,
+        cells: &mut Arena<T, N>,
+        kind: Wildcards,
+        steps: &mut u32,
+    ) {
         self.target = u32::MAX;
         for _ in 0..2 {
             let Pair { lower, upper } = self.buckets.extend();
@@ -281,7 +286,11 @@ impl Table {
     }
 
     /// Takes a sample of the population, or takes away a few buckets.
-    pub fn upkeep<T, const N: usize>(&mut self, cells: &mut Arena<T, N>, kind: Kind) -> Upkeep {
+    pub fn upkeep<T, const N: usize>(
+        &mut self,
+        cells: &mut Arena<T, N>,
+        kind: Wildcards,
+    ) -> Upkeep {
         if self.target == u32::MAX {
             let Some(peak) = self.low_water.sample(self.groups, self.buckets.count()) else {
                 return Upkeep::NOTHING;
@@ -313,7 +322,12 @@ impl Table {
     }
 
     /// Takes away one bucket.
-    fn shrink<T, const N: usize>(&mut self, cells: &mut Arena<T, N>, kind: Kind, steps: &mut u32) {
+    fn shrink<T, const N: usize>(
+        &mut self,
+        cells: &mut Arena<T, N>,
+        kind: Wildcards,
+        steps: &mut u32,
+    ) {
         let Pair { lower, upper } = self.buckets.last_pair();
         let moved = self.buckets.head(upper);
         *steps += 1;
@@ -335,7 +349,7 @@ impl Table {
 #[inline(always)]
 fn append<T, const N: usize>(
     cells: &mut Arena<T, N>,
-    kind: Kind,
+    kind: Wildcards,
     leader: u32,
     cell: u32,
     steps: &mut u32,

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::arena::Arena;
 use crate::cell::Stamps;
-use crate::key::{Key, Kind, with_kind};
+use crate::key::{Key, Wildcards, with_kind};
 use crate::low_water::Upkeep;
 use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::Table;
@@ -51,7 +51,7 @@ impl<U> Unexpected<U> {
         let stamp = self.stamps.next();
         let cell = self.cells.insert(key, stamp, value);
         if self.cells.len() >= FETCHED_FROM {
-            for kind in Kind::ALL {
+            for kind in Wildcards::ALL {
                 with_kind!(kind, KIND => self.tables[KIND as usize].fetch(KIND, key.project(KIND)));
             }
         }
@@ -71,7 +71,7 @@ impl<U> Unexpected<U> {
         for cell in pending {
             if cell != NIL {
                 let key = self.cells[cell].key();
-                for kind in Kind::ALL {
+                for kind in Wildcards::ALL {
                     with_kind!(kind, KIND => {
                         self.tables[KIND as usize].push(&mut self.cells, KIND, key.project(KIND), cell, steps);
                     });
@@ -85,7 +85,7 @@ impl<U> Unexpected<U> {
         for &cell in cells {
             if cell != NIL {
                 let key = self.cells[cell].key();
-                for kind in Kind::ALL {
+                for kind in Wildcards::ALL {
                     let head = self.tables[kind as usize].first_look(kind, key.project(kind));
                     self.cells.fetch(head);
                 }
@@ -134,7 +134,7 @@ impl<U> Unexpected<U> {
         let Some(message) = self.cells.get(cell) else {
             return;
         };
-        for kind in Kind::ALL {
+        for kind in Wildcards::ALL {
             let links = message.links(kind);
             if links.is_leader() {
                 self.tables[kind as usize].fetch(kind, message.key().project(kind));
@@ -153,7 +153,7 @@ impl<U> Unexpected<U> {
         let Some(message) = self.cells.get(cell) else {
             return;
         };
-        for kind in Kind::ALL {
+        for kind in Wildcards::ALL {
             if message.links(kind).is_leader() {
                 let head = self.tables[kind as usize].first_look(kind, message.key().project(kind));
                 if head != cell {
@@ -227,10 +227,10 @@ impl<U> Unexpected<U> {
     }
 
     #[inline(always)]
-    fn take_kind(&mut self, kind: Kind, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
+    fn take_kind(&mut self, kind: Wildcards, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
         let found = self.tables[kind as usize].find(&self.cells, kind, key, steps)?;
         self.tables[kind as usize].remove(&mut self.cells, kind, found, steps);
-        for other in Kind::ALL {
+        for other in Wildcards::ALL {
             if other != kind {
                 self.tables[other as usize].unlink(&mut self.cells, other, found.cell, steps);
             }
@@ -242,7 +242,7 @@ impl<U> Unexpected<U> {
         *steps += 1;
         self.get(id)?;
         if !self.pending.strike(id.cell) {
-            for kind in Kind::ALL {
+            for kind in Wildcards::ALL {
                 self.tables[kind as usize].unlink(&mut self.cells, kind, id.cell, steps);
             }
         }
@@ -279,13 +279,13 @@ impl<U> Unexpected<U> {
         })
     }
 
-    pub fn upkeep_table(&mut self, kind: Kind) -> Upkeep {
+    pub fn upkeep_table(&mut self, kind: Wildcards) -> Upkeep {
         self.tables[kind as usize].upkeep(&mut self.cells, kind)
     }
 
     #[cfg(test)]
     pub fn audit(&self) {
-        for kind in Kind::ALL {
+        for kind in Wildcards::ALL {
             self.tables[kind as usize].audit(&self.cells, kind, &self.pending);
         }
     }

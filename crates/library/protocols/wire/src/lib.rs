@@ -23,14 +23,14 @@ pub use body::{
 /// What a packet is. The number is on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// A whole message. With [`SYNCHRONOUS`] the payload begins with the sender's cookie.
     Eager = 1,
     /// A large message's envelope: cookie, length and the descriptor of the bulk transfer.
     Rts = 2,
     /// A small message's envelope, the payload kept back by a throttled sender: cookie, length.
     RtsOnly = 3,
-    /// Receiver to sender of an [`RtsOnly`](Kind::RtsOnly): send it. Both cookies.
+    /// Receiver to sender of an [`RtsOnly`](PacketKind::RtsOnly): send it. Both cookies.
     Cts = 4,
     /// The payload that a `Cts` asked for, after the receiver's cookie.
     Data = 5,
@@ -65,7 +65,7 @@ const KNOWN_FLAGS: u8 = SYNCHRONOUS | FORGOTTEN | OF_SENDER;
 /// A valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    pub kind: Kind,
+    pub kind: PacketKind,
     pub flags: u8,
     pub source: u32,
     pub context: u32,
@@ -74,7 +74,7 @@ pub struct Packet {
 
 impl Packet {
     /// A packet that belongs to no communicator: answers and aggregates.
-    pub const fn control(kind: Kind) -> Packet {
+    pub const fn control(kind: PacketKind) -> Packet {
         Packet {
             kind,
             flags: 0,
@@ -100,20 +100,20 @@ pub struct View(pub [u64; 2]);
 impl View {
     /// The kind, if it is one.
     #[inline]
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<PacketKind> {
         Some(match self.0[0] as u8 {
-            1 => Kind::Eager,
-            2 => Kind::Rts,
-            3 => Kind::RtsOnly,
-            4 => Kind::Cts,
-            5 => Kind::Data,
-            6 => Kind::Ack,
-            7 => Kind::Cancel,
-            8 => Kind::Cancelled,
-            9 => Kind::Aggregate,
-            10 => Kind::Failed,
-            11 => Kind::Enquiry,
-            12 => Kind::Answer,
+            1 => PacketKind::Eager,
+            2 => PacketKind::Rts,
+            3 => PacketKind::RtsOnly,
+            4 => PacketKind::Cts,
+            5 => PacketKind::Data,
+            6 => PacketKind::Ack,
+            7 => PacketKind::Cancel,
+            8 => PacketKind::Cancelled,
+            9 => PacketKind::Aggregate,
+            10 => PacketKind::Failed,
+            11 => PacketKind::Enquiry,
+            12 => PacketKind::Answer,
             _ => return None,
         })
     }
@@ -127,7 +127,7 @@ impl View {
     #[inline]
     pub fn is_plain_eager(&self) -> bool {
         let (low, high) = (self.0[0], self.0[1]);
-        if low as u32 != Kind::Eager as u32 || (low | high) >> 63 != 0 {
+        if low as u32 != PacketKind::Eager as u32 || (low | high) >> 63 != 0 {
             // Said so, it is two branches, and not a number computed of both.
             std::hint::cold_path();
             return false;

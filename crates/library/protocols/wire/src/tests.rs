@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn any_kind() -> impl Strategy<Value = Kind> {
+fn any_kind() -> impl Strategy<Value = PacketKind> {
     (1u64..13).prop_map(|k| View([k, 0]).kind().unwrap())
 }
 
@@ -15,7 +15,7 @@ proptest! {
     #[test]
     fn plain_eager_headers_are_known_at_a_glance(low: u64, high: u64, plain: bool) {
         let view = View([if plain { low & 0xffff_ffff_0000_0000 | 1 } else { low }, high]);
-        let packet = view.packet().filter(|packet| packet.kind == Kind::Eager && packet.flags == 0);
+        let packet = view.packet().filter(|packet| packet.kind == PacketKind::Eager && packet.flags == 0);
         prop_assert_eq!(view.is_plain_eager(), packet.is_some());
         if let Some(packet) = packet {
             prop_assert_eq!(view.address(), (packet.source, packet.context, packet.tag));
@@ -72,7 +72,7 @@ proptest! {
 #[test]
 fn out_of_range_headers_are_refused() {
     let good = Packet {
-        kind: Kind::Eager,
+        kind: PacketKind::Eager,
         flags: 0,
         source: 1,
         context: 4,

@@ -9,13 +9,13 @@ use weft_memory::Memory;
 use weft_transport::{Cookie, Direction};
 use weft_verbs::{MemoryRegion, Operation, ProtectionDomain, Remote};
 
-use crate::buffers::{Piece, Sends};
+use crate::buffers::{BufferId, Sends};
 use crate::frame::EAGER_BYTES;
 use crate::keys::Keys;
 use crate::user_memory::{Source, Target};
 
 /// One request of an access.
-pub struct Step {
+pub struct AccessRequest {
     access: u32,
     pub operation: Operation,
     pub local: Local,
@@ -26,16 +26,16 @@ pub struct Step {
 
 /// What the adapter reads or writes here.
 pub enum Local {
-    Piece(Piece),
+    BufferId(BufferId),
     /// The access's memory.
     Region(MemoryRegion),
 }
 
-impl Step {
+impl AccessRequest {
     /// Where it begins in what is registered.
     pub fn begin(&self) -> usize {
         match self.local {
-            Local::Piece(_) => 0,
+            Local::BufferId(_) => 0,
             Local::Region(_) => self.offset,
         }
     }
@@ -44,9 +44,9 @@ impl Step {
         matches!(self.operation, Operation::Write(_))
     }
 
-    pub fn piece(&self) -> Option<Piece> {
+    pub fn piece(&self) -> Option<BufferId> {
         match self.local {
-            Local::Piece(piece) => Some(piece),
+            Local::BufferId(piece) => Some(piece),
             Local::Region(_) => None,
         }
     }
@@ -201,7 +201,7 @@ impl Accesses {
     }
 
     /// The next request, if there is one and a piece for it.
-    pub fn next(&mut self, sends: &mut Sends, by: &By<'_>) -> Option<Step> {
+    pub fn next(&mut self, sends: &mut Sends, by: &By<'_>) -> Option<AccessRequest> {
         let &access = self.waiting.front()?;
         let there = self.under_way.get_mut(&access);
         let there = there.expect("an access under way");
@@ -217,7 +217,7 @@ impl Accesses {
                 if let User::Source(source) = &there.user {
                     source.pack(offset, sends.bytes(piece, bytes));
                 }
-                (Local::Piece(piece), bytes)
+                (Local::BufferId(piece), bytes)
             }
         };
         let remote = Remote {
@@ -233,7 +233,7 @@ impl Accesses {
         if there.is_all_begun() {
             self.waiting.pop_front();
         }
-        Some(Step {
+        Some(AccessRequest {
             access,
             operation,
             local,
@@ -243,7 +243,7 @@ impl Accesses {
     }
 
     /// A request was not done: it is to be done again.
-    pub fn again(&mut self, step: &Step) {
+    pub fn again(&mut self, step: &AccessRequest) {
         let Some(there) = self.under_way.get_mut(&step.access) else {
             return;
         };
@@ -254,7 +254,7 @@ impl Accesses {
     }
 
     /// A request is done, whose piece, if it has one, is to be given back after this. The access, if that was its last.
-    pub fn done(&mut self, step: &Step, sends: &mut Sends) -> Option<Over> {
+    pub fn done(&mut self, step: &AccessRequest, sends: &mut Sends) -> Option<Over> {
         let there = self.under_way.get_mut(&step.access);
         let there = there.expect("an access under way");
         if let (User::Target(target), Some(piece)) = (&mut there.user, step.piece()) {

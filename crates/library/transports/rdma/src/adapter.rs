@@ -5,7 +5,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use weft_endpoint::{Adapter as Model, Bound, Category, Hardware, Lane, Lanes, choose};
-use weft_pools::{Kind, Pool, Pools, Reach};
+use weft_pools::{Pool, PoolKind, Pools, Reach};
 use weft_sync::Section;
 use weft_verbs::abi::{
     IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_DEVICE_XRC, IBV_LINK_LAYER_ETHERNET,
@@ -16,7 +16,7 @@ use weft_verbs::{Connection, Context, Device, Path, devices};
 
 use crate::card::{Card, Port};
 use crate::options::Options;
-use crate::place::Place;
+use crate::place::PortAddress;
 use crate::selection::{Found, Selection, Use, judge};
 
 /// Requests that may be under way from one lane: each may end with a completion, for all of which there is room.
@@ -58,7 +58,7 @@ pub fn unusable(error: impl fmt::Display) -> Unusable {
 
 /// A port of an adapter, and what is made on it.
 pub struct Adapter {
-    pub place: Place,
+    pub place: PortAddress,
     pub port: u8,
     /// By which peers' ways name this port's GID.
     gid_index: u8,
@@ -140,7 +140,7 @@ impl Adapter {
         };
         check(&pools, has_xrc, &attributes)?;
         Ok(Adapter {
-            place: Place {
+            place: PortAddress {
                 link_layer: port.link_layer,
                 lid: port.lid,
                 gid: gid.bytes(),
@@ -181,7 +181,7 @@ impl Adapter {
     }
 
     /// The way to a peer's port. It has a GID always: on Ethernet and between subnets nothing else leads there.
-    pub fn path(&self, to: &Place) -> Path {
+    pub fn path(&self, to: &PortAddress) -> Path {
         Path {
             lid: to.lid,
             gid: Some((ibv_gid { raw: to.gid }, self.gid_index)),
@@ -323,11 +323,11 @@ pub fn survey(adapters: &Selection) -> Result<Vec<(Found, Use)>, Unusable> {
 
 /// Of a pool over XRC there may be two queues: some peers may have no XRC.
 fn most_receives(pools: &Pools, has_xrc: bool) -> u32 {
-    let queues = |pool: &Pool| 1 + u32::from(has_xrc && pool.kind == Kind::Xrc);
+    let queues = |pool: &Pool| 1 + u32::from(has_xrc && pool.kind == PoolKind::Xrc);
     pools
         .all()
         .iter()
-        .filter(|pool| pool.kind != Kind::PerPeer)
+        .filter(|pool| pool.kind != PoolKind::PerPeer)
         .map(|pool| pool.count * queues(pool))
         .sum()
 }
@@ -335,10 +335,13 @@ fn most_receives(pools: &Pools, has_xrc: bool) -> u32 {
 /// Whether the transport has such pools, and the adapter room for their buffers.
 fn check(pools: &Pools, has_xrc: bool, adapter: &ibv_device_attr) -> Result<(), Unusable> {
     let most = |pool: &Pool| match pool.kind {
-        Kind::PerPeer => adapter.max_qp_wr.max(0) as u32,
-        Kind::Shared | Kind::Xrc => adapter.max_srq_wr.max(0) as u32,
+        PoolKind::PerPeer => adapter.max_qp_wr.max(0) as u32,
+        PoolKind::Shared | PoolKind::Xrc => adapter.max_srq_wr.max(0) as u32,
     };
-    let one_peer = pools.all().iter().filter(|pool| pool.kind == Kind::PerPeer);
+    let one_peer = pools
+        .all()
+        .iter()
+        .filter(|pool| pool.kind == PoolKind::PerPeer);
     let one_peer: u32 = one_peer.map(|pool| pool.count + pool.reserve()).sum();
     let all = most_receives(pools, has_xrc) + one_peer;
     let room = (adapter.max_cqe.max(0) as u32).saturating_sub(MOST_UNDER_WAY as u32);

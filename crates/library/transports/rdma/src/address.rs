@@ -10,7 +10,7 @@ use crate::routes::Routes;
 
 /// A peer's card, and the way to it.
 #[derive(Clone)]
-pub struct Way {
+pub struct Contact {
     pub card: Arc<Card>,
     /// The one of the peer's ports that the rail leads to.
     pub port: usize,
@@ -21,7 +21,7 @@ pub struct Way {
     pub timeout: Option<Duration>,
 }
 
-impl Way {
+impl Contact {
     pub fn to(&self) -> &Port {
         &self.card.ports[self.port]
     }

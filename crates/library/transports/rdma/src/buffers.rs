@@ -60,12 +60,12 @@ impl Pieces {
 
 /// A piece to send from, or to read into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct BufferId {
     is_long: bool,
     index: u32,
 }
 
-impl Piece {
+impl BufferId {
     pub fn is_long(self) -> bool {
         self.is_long
     }
@@ -96,14 +96,14 @@ impl Sends {
     }
 
     /// A piece for a frame of so many bytes.
-    pub fn take(&mut self, bytes: usize) -> Option<Piece> {
+    pub fn take(&mut self, bytes: usize) -> Option<BufferId> {
         let is_long = bytes > SHORT_BYTES;
         let pieces = self.pieces(is_long);
-        pieces.free.pop().map(|index| Piece { is_long, index })
+        pieces.free.pop().map(|index| BufferId { is_long, index })
     }
 
     /// A piece of bulk data, while there are enough for packets beside.
-    pub fn take_for_bulk(&mut self) -> Option<Piece> {
+    pub fn take_for_bulk(&mut self) -> Option<BufferId> {
         match self.long.free.len() > KEPT_FOR_PACKETS {
             true => self.take(FRAME_BYTES),
             false => None,
@@ -111,7 +111,7 @@ impl Sends {
     }
 
     /// A piece of an access, while there are enough for packets beside.
-    pub fn take_for_access(&mut self, bytes: usize) -> Option<Piece> {
+    pub fn take_for_access(&mut self, bytes: usize) -> Option<BufferId> {
         match bytes > SHORT_BYTES {
             true => self.take_for_bulk(),
             false if self.short.free.len() > SHORT_PIECES / 8 => self.take(bytes),
@@ -119,7 +119,7 @@ impl Sends {
         }
     }
 
-    pub fn give_back(&mut self, piece: Piece) {
+    pub fn give_back(&mut self, piece: BufferId) {
         self.pieces(piece.is_long).free.push(piece.index);
     }
 
@@ -134,7 +134,7 @@ impl Sends {
     }
 
     /// The first `bytes` bytes of a piece that was taken and is not posted, or not any more.
-    pub fn bytes(&mut self, piece: Piece, bytes: usize) -> &mut [u8] {
+    pub fn bytes(&mut self, piece: BufferId, bytes: usize) -> &mut [u8] {
         let pieces = self.pieces(piece.is_long);
         assert!(bytes <= pieces.stride && (piece.index as usize) < pieces.count);
         let offset = pieces.at(piece.index);
@@ -146,7 +146,7 @@ impl Sends {
     }
 
     /// So many bytes of a piece, from `offset` on.
-    pub fn part(&self, piece: Piece, offset: usize, bytes: usize) -> Part<'_> {
+    pub fn part(&self, piece: BufferId, offset: usize, bytes: usize) -> Part<'_> {
         let pieces = match piece.is_long {
             true => &self.long,
             false => &self.short,

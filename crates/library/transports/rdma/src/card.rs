@@ -7,7 +7,7 @@ use weft_pools::Pools;
 use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, ibv_mtu};
 
 use crate::domain::{self, HostCard};
-use crate::place::Place;
+use crate::place::PortAddress;
 use crate::presence::Entry;
 use crate::selection::MOST_RAILS;
 
@@ -28,7 +28,7 @@ pub struct Card {
 /// A port that it uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    pub place: Place,
+    pub place: PortAddress,
     /// Of datagrams.
     pub queue_pair: u32,
     pub queue_key: u32,
@@ -59,7 +59,7 @@ impl fmt::Display for Card {
 
 impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place {
+        let PortAddress {
             link_layer,
             lid,
             gid,
@@ -108,7 +108,7 @@ impl Port {
             && prefix <= 128
             && (1..=5).contains(&mtu);
         is_good.then_some(Port {
-            place: Place {
+            place: PortAddress {
                 link_layer,
                 lid,
                 gid,
@@ -132,7 +132,7 @@ fn host_field(host: Option<HostCard>) -> String {
             first,
             place: Some(place),
         }) => {
-            let domain::Place {
+            let domain::DomainFile {
                 process,
                 descriptor,
                 inode,
@@ -150,7 +150,7 @@ fn parse_host(field: &str) -> Option<Option<HostCard>> {
     let first = number(parts.next(), 8)? as u32;
     let place = match parts.next() {
         None => None,
-        process => Some(domain::Place {
+        process => Some(domain::DomainFile {
             process: number(process, 8)? as u32,
             descriptor: number(parts.next(), 8)? as u32,
             inode: number(parts.next(), 16)? as u64,
@@ -217,7 +217,7 @@ impl Card {
     }
 
     /// Where its ports are.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<PortAddress> {
         self.ports.iter().map(|port| port.place).collect()
     }
 }
@@ -228,7 +228,7 @@ mod tests {
 
     fn port() -> Port {
         Port {
-            place: Place {
+            place: PortAddress {
                 link_layer: IBV_LINK_LAYER_INFINIBAND,
                 lid: 7,
                 gid: [0xfe; 16],
@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn of_first() -> Card {
-        let place = domain::Place {
+        let place = domain::DomainFile {
             process: u32::MAX,
             descriptor: 77,
             inode: 1 << 40,

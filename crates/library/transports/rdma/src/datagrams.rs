@@ -4,8 +4,8 @@ use std::os::fd::RawFd;
 
 use weft_verbs::abi::IBV_ACCESS_LOCAL_WRITE;
 use weft_verbs::{
-    AddressHandle, Channel, Completion, CompletionQueue, Error, Kind, MemoryRegion, Operation,
-    PostError, ProtectionDomain, QueuePair, QueuePairAttributes, ReceiveList, SendList,
+    AddressHandle, Channel, Completion, CompletionQueue, Error, MemoryRegion, Operation, PostError,
+    ProtectionDomain, QpType, QueuePair, QueuePairAttributes, ReceiveList, SendList,
 };
 
 use crate::adapter::Adapter;
@@ -47,7 +47,7 @@ impl Datagrams {
         let entries = (RECEIVES + SENDS) as u32;
         let completions = CompletionQueue::new(context, entries, Some((&channel, 0)))?;
         let attributes = QueuePairAttributes {
-            kind: Kind::Ud,
+            kind: QpType::Ud,
             send_depth: SENDS as u32,
             receive_depth: RECEIVES as u32,
             ..QueuePairAttributes::default()

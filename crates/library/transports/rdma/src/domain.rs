@@ -15,7 +15,7 @@ use weft_transport::Peer;
 
 /// Where a file is that nobody else can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DomainFile {
     pub process: u32,
     pub descriptor: u32,
     /// By which a file of the same place in another view of processes is told from it.
@@ -28,13 +28,13 @@ pub struct HostCard {
     /// The process whose file it is.
     pub first: Peer,
     /// On that process's card.
-    pub place: Option<Place>,
+    pub place: Option<DomainFile>,
 }
 
 /// Makes a host's file.
-pub fn make() -> io::Result<(File, Place)> {
+pub fn make() -> io::Result<(File, DomainFile)> {
     let file = anonymous_file(c"weft-xrc")?;
-    let place = Place {
+    let place = DomainFile {
         process: std::process::id(),
         descriptor: file.as_raw_fd() as u32,
         inode: file.metadata()?.ino(),
@@ -43,7 +43,7 @@ pub fn make() -> io::Result<(File, Place)> {
 }
 
 /// Opens the file of another process.
-pub fn open(place: Place) -> io::Result<File> {
+pub fn open(place: DomainFile) -> io::Result<File> {
     let path = format!("/proc/{}/fd/{}", place.process, place.descriptor);
     // Opening what is something else might wait.
     let is_it = |inode| inode == place.inode;
@@ -68,7 +68,7 @@ mod tests {
         let inodes = [&file, &found].map(|file| file.metadata().unwrap().ino());
         assert_eq!(inodes[0], inodes[1]);
         let (other, _) = make().unwrap();
-        let wrong = Place {
+        let wrong = DomainFile {
             descriptor: other.as_raw_fd() as u32,
             ..place
         };

@@ -26,7 +26,7 @@ use weft_transport::{
 
 use crate::access::Far;
 use crate::bulk::receiving::STRIPED_BYTES;
-use crate::frame::{EAGER_BYTES, Kind, Malformed};
+use crate::frame::{EAGER_BYTES, FrameKind, Malformed};
 use crate::keys::Keys;
 use crate::links::Links;
 use crate::parts::INLINE_BYTES;
@@ -258,7 +258,7 @@ impl Endpoint for RdmaEndpoint {
     fn throttle(&mut self, peer: Peer, on: bool) {
         // One that sends may never have been sent to: then there is no way to it yet, and what is said waits for that.
         if let Some(link) = self.links.known(peer) {
-            self.links.at(link).say(Kind::Throttle, [on.into(), 0]);
+            self.links.at(link).say(FrameKind::Throttle, [on.into(), 0]);
             self.links.ask_again(link);
             self.post_own(link);
         }
@@ -296,7 +296,7 @@ impl RdmaEndpoint {
     }
 
     /// Sends a frame of the transport's own.
-    fn say(&mut self, peer: Peer, kind: Kind, words: [u64; 2]) {
+    fn say(&mut self, peer: Peer, kind: FrameKind, words: [u64; 2]) {
         let link = self.links.reach(peer).expect("a link");
         self.links.at(link).say(kind, words);
         self.post_own(link);

@@ -17,7 +17,7 @@ pub const FRAME_BYTES: usize = HEAD_BYTES + EAGER_BYTES;
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum FrameKind {
     /// A packet of the engine's: its header, its payload.
     Packet = 0,
     /// Of the process that asked for the path of place `[place]`: it is ready.
@@ -54,7 +54,7 @@ const CREDITS_ALONE: u32 = 15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Immediate {
     Frame {
-        kind: Kind,
+        kind: FrameKind,
         sequence: u32,
         credits: u32,
     },
@@ -65,19 +65,19 @@ pub enum Immediate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
-impl Kind {
-    fn of(number: u32) -> Option<Kind> {
+impl FrameKind {
+    fn of(number: u32) -> Option<FrameKind> {
         Some(match number {
-            0 => Kind::Packet,
-            1 => Kind::Ready,
-            2 => Kind::Throttle,
-            3 => Kind::Bye,
-            4 => Kind::Taken,
-            5 => Kind::Stream,
-            6 => Kind::Data,
-            7 => Kind::Part,
-            8 => Kind::Down,
-            9 => Kind::Packets,
+            0 => FrameKind::Packet,
+            1 => FrameKind::Ready,
+            2 => FrameKind::Throttle,
+            3 => FrameKind::Bye,
+            4 => FrameKind::Taken,
+            5 => FrameKind::Stream,
+            6 => FrameKind::Data,
+            7 => FrameKind::Part,
+            8 => FrameKind::Down,
+            9 => FrameKind::Packets,
             _ => return None,
         })
     }
@@ -85,9 +85,9 @@ impl Kind {
     /// Whether a frame that is whole has a length of its kind's.
     pub fn check(self, bytes: usize) -> Result<(), Malformed> {
         let lengths = match self {
-            Kind::Packet | Kind::Data => HEAD_BYTES..=FRAME_BYTES,
-            Kind::Part => 1..=FRAME_BYTES,
-            Kind::Packets => LENGTH_BYTES + HEAD_BYTES..=FRAME_BYTES,
+            FrameKind::Packet | FrameKind::Data => HEAD_BYTES..=FRAME_BYTES,
+            FrameKind::Part => 1..=FRAME_BYTES,
+            FrameKind::Packets => LENGTH_BYTES + HEAD_BYTES..=FRAME_BYTES,
             _ => HEAD_BYTES..=HEAD_BYTES,
         };
         match lengths.contains(&bytes) {
@@ -102,7 +102,7 @@ impl Immediate {
         match number >> KIND_SHIFT {
             CREDITS_ALONE => Ok(Immediate::Credits(number % (1 << KIND_SHIFT))),
             kind => Ok(Immediate::Frame {
-                kind: Kind::of(kind).ok_or(Malformed("a frame of no kind"))?,
+                kind: FrameKind::of(kind).ok_or(Malformed("a frame of no kind"))?,
                 sequence: number % SEQUENCE_END,
                 credits: number >> CREDITS_SHIFT & MOST_CREDITS,
             }),
@@ -186,15 +186,18 @@ mod tests {
     #[test]
     fn kinds_have_lengths() {
         for number in 0..10 {
-            let kind = Kind::of(number).unwrap();
+            let kind = FrameKind::of(number).unwrap();
             assert_eq!(kind as u32, number);
             let shortest = match kind {
-                Kind::Part => 1,
-                Kind::Packets => LENGTH_BYTES + HEAD_BYTES,
+                FrameKind::Part => 1,
+                FrameKind::Packets => LENGTH_BYTES + HEAD_BYTES,
                 _ => HEAD_BYTES,
             };
             assert!(kind.check(shortest).is_ok() && kind.check(shortest - 1).is_err());
-            let is_long = matches!(kind, Kind::Packet | Kind::Data | Kind::Part | Kind::Packets);
+            let is_long = matches!(
+                kind,
+                FrameKind::Packet | FrameKind::Data | FrameKind::Part | FrameKind::Packets
+            );
             assert_eq!(kind.check(FRAME_BYTES).is_ok(), is_long);
             assert!(kind.check(FRAME_BYTES + 1).is_err());
         }
@@ -203,7 +206,7 @@ mod tests {
     #[test]
     fn immediate_data_round_trip() {
         for number in 0..10 {
-            let kind = Kind::of(number).unwrap();
+            let kind = FrameKind::of(number).unwrap();
             for (sequence, credits) in [(0, 0), (77, 1), (SEQUENCE_END - 1, MOST_CREDITS)] {
                 let frame = Immediate::Frame {
                     kind,

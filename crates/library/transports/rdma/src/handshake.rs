@@ -35,7 +35,7 @@ const _: () = assert!(4 + 4 * MOST_POOLS < 8 + xrc::Message::MOST_BYTES);
 const PSN_MASK: u32 = (1 << 24) - 1;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum LinkStep {
     Request(End),
     Answer(End),
     Refused(Refusal),
@@ -82,7 +82,7 @@ pub struct End {
 /// A datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    pub step: Step,
+    pub step: LinkStep,
     pub from: u32,
     pub to: u32,
     pub lane: u32,
@@ -95,46 +95,46 @@ pub fn psn(nonce: &Nonce) -> u32 {
     u32::from_le_bytes([nonce[0], nonce[1], nonce[2], 0])
 }
 
-impl Step {
+impl LinkStep {
     fn number(&self) -> u32 {
         match self {
-            Step::Request(_) => 1,
-            Step::Answer(_) => 2,
-            Step::XrcRequest(..) => 3,
-            Step::XrcAnswer(_) => 4,
-            Step::HasEnded(_) => 5,
-            Step::Ended(_) => 6,
-            Step::Refused(why) => 16 + *why as u32,
-            Step::XrcRefused(why) => 32 + *why as u32,
+            LinkStep::Request(_) => 1,
+            LinkStep::Answer(_) => 2,
+            LinkStep::XrcRequest(..) => 3,
+            LinkStep::XrcAnswer(_) => 4,
+            LinkStep::HasEnded(_) => 5,
+            LinkStep::Ended(_) => 6,
+            LinkStep::Refused(why) => 16 + *why as u32,
+            LinkStep::XrcRefused(why) => 32 + *why as u32,
         }
     }
 
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Step::Request(end) | Step::Answer(end) => end.put(out),
-            Step::XrcRequest(host, message) => {
+            LinkStep::Request(end) | LinkStep::Answer(end) => end.put(out),
+            LinkStep::XrcRequest(host, message) => {
                 out.extend(host.to_le_bytes());
                 out.extend(message);
             }
-            Step::XrcAnswer(message) => out.extend(message),
-            Step::HasEnded(peer) | Step::Ended(peer) => out.extend(peer.to_le_bytes()),
-            Step::Refused(_) | Step::XrcRefused(_) => {}
+            LinkStep::XrcAnswer(message) => out.extend(message),
+            LinkStep::HasEnded(peer) | LinkStep::Ended(peer) => out.extend(peer.to_le_bytes()),
+            LinkStep::Refused(_) | LinkStep::XrcRefused(_) => {}
         }
     }
 
-    fn read(number: u32, bytes: &[u8]) -> Option<Step> {
+    fn read(number: u32, bytes: &[u8]) -> Option<LinkStep> {
         Some(match number {
-            1 => Step::Request(End::read(bytes)?),
-            2 => Step::Answer(End::read(bytes)?),
+            1 => LinkStep::Request(End::read(bytes)?),
+            2 => LinkStep::Answer(End::read(bytes)?),
             3 => {
                 let (host, message) = bytes.split_first_chunk::<8>()?;
-                Step::XrcRequest(u64::from_le_bytes(*host), message.to_vec())
+                LinkStep::XrcRequest(u64::from_le_bytes(*host), message.to_vec())
             }
-            4 => Step::XrcAnswer(bytes.to_vec()),
-            5 => Step::HasEnded(Peer::from_le_bytes(bytes.try_into().ok()?)),
-            6 => Step::Ended(Peer::from_le_bytes(bytes.try_into().ok()?)),
-            16..32 if bytes.is_empty() => Step::Refused(Refusal::of(number - 16)?),
-            32..48 if bytes.is_empty() => Step::XrcRefused(Refusal::of(number - 32)?),
+            4 => LinkStep::XrcAnswer(bytes.to_vec()),
+            5 => LinkStep::HasEnded(Peer::from_le_bytes(bytes.try_into().ok()?)),
+            6 => LinkStep::Ended(Peer::from_le_bytes(bytes.try_into().ok()?)),
+            16..32 if bytes.is_empty() => LinkStep::Refused(Refusal::of(number - 16)?),
+            32..48 if bytes.is_empty() => LinkStep::XrcRefused(Refusal::of(number - 32)?),
             _ => return None,
         })
     }
@@ -196,7 +196,7 @@ impl Message {
             return None;
         }
         Some(Message {
-            step: Step::read(word(1), body)?,
+            step: LinkStep::read(word(1), body)?,
             from: word(2),
             to: word(3),
             lane: word(4),
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    fn message(step: Step) -> Message {
+    fn message(step: LinkStep) -> Message {
         Message {
             step,
             from: 3,
@@ -237,17 +237,24 @@ mod tests {
         }
     }
 
-    fn steps() -> Vec<Step> {
+    fn steps() -> Vec<LinkStep> {
         let all = [Refusal::Ended, Refusal::Full, Refusal::Apart];
-        let refused = all.map(Step::Refused).into_iter();
-        let refused = refused.chain(all.map(Step::XrcRefused));
+        let refused = all.map(LinkStep::Refused).into_iter();
+        let refused = refused.chain(all.map(LinkStep::XrcRefused));
         let bytes = vec![5; xrc::Message::MOST_BYTES];
-        let over_xrc = [Step::XrcRequest(1 << 40, bytes), Step::XrcAnswer(vec![])];
-        let ended = [Step::HasEnded(7), Step::Ended(u32::MAX)];
+        let over_xrc = [
+            LinkStep::XrcRequest(1 << 40, bytes),
+            LinkStep::XrcAnswer(vec![]),
+        ];
+        let ended = [LinkStep::HasEnded(7), LinkStep::Ended(u32::MAX)];
         let refused = refused.chain(over_xrc).chain(ended);
         let ends = [1, 2, MOST_POOLS].map(end);
         let [one, two, most] = ends;
-        let ends = [Step::Request(one), Step::Answer(two), Step::Request(most)];
+        let ends = [
+            LinkStep::Request(one),
+            LinkStep::Answer(two),
+            LinkStep::Request(most),
+        ];
         ends.into_iter().chain(refused).collect()
     }
 
@@ -263,7 +270,7 @@ mod tests {
 
     #[test]
     fn whatever_is_changed_is_not_signed() {
-        let good = message(Step::Request(end(3))).put(&KEY);
+        let good = message(LinkStep::Request(end(3))).put(&KEY);
         for at in 0..good.len() {
             let mut bytes = good.clone();
             bytes[at] ^= 1;
@@ -281,7 +288,7 @@ mod tests {
         let with = |change: fn(&mut End)| {
             let mut end = end(2);
             change(&mut end);
-            message(Step::Answer(end)).put(&KEY)
+            message(LinkStep::Answer(end)).put(&KEY)
         };
         for bytes in [
             with(|end| end.queue_pairs.clear()),

@@ -16,7 +16,7 @@ use self::queued::{Gathered, Queued};
 use crate::access::{Accesses, Over};
 use crate::bulk::receiving::{Next, Read, Receiving};
 use crate::bulk::sending::Sending;
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::order::Order;
 use crate::path::Path;
 use crate::routes::Route;
@@ -169,7 +169,7 @@ impl Link {
         }
     }
 
-    pub fn say(&mut self, kind: Kind, words: [u64; 2]) {
+    pub fn say(&mut self, kind: FrameKind, words: [u64; 2]) {
         self.queue.push_back(Queued::Control(kind, words));
     }
 
@@ -177,9 +177,9 @@ impl Link {
     pub fn follow(&mut self, next: Next) -> Option<Cookie> {
         match next {
             Next::Read => {}
-            Next::Stream { numbers, bytes } => self.say(Kind::Stream, [numbers, bytes]),
+            Next::Stream { numbers, bytes } => self.say(FrameKind::Stream, [numbers, bytes]),
             Next::Taken { theirs, cookie } => {
-                self.say(Kind::Taken, [theirs.into(), 0]);
+                self.say(FrameKind::Taken, [theirs.into(), 0]);
                 return Some(cookie);
             }
         }

@@ -16,7 +16,7 @@ use weft_transport::links::Book;
 use weft_transport::{BulkDescriptor, Cookie, Header, Peer, Refused, Sink};
 use weft_verbs::{Completion, PostError, ProtectionDomain, ThreadDomain};
 
-use crate::buffers::Piece;
+use crate::buffers::BufferId;
 use crate::bulk::receiving::{Next, Reader};
 use crate::counters::Counts;
 use crate::frame::{HEAD_BYTES, Malformed, put_words};
@@ -205,7 +205,7 @@ impl Links {
     }
 
     /// A piece for a packet of so many bytes, if the link has a place.
-    pub fn place(&mut self, link: usize, bytes: usize) -> Option<Piece> {
+    pub fn place(&mut self, link: usize, bytes: usize) -> Option<BufferId> {
         let (there, queues, parts) = self.all(link);
         let has_place = there.has_place(HEAD_BYTES + bytes, queues);
         if !has_place || !parts.posting.has_room() {
@@ -218,7 +218,7 @@ impl Links {
     pub fn send(
         &mut self,
         link: usize,
-        piece: Piece,
+        piece: BufferId,
         header: Header,
         bytes: usize,
         gathers: bool,

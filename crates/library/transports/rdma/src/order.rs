@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::frame::{Kind, Malformed, SEQUENCE_END};
+use crate::frame::{FrameKind, Malformed, SEQUENCE_END};
 
 /// Frames that may have come before one that was sent earlier: what is under way on all queue pairs of a link is less.
 const MOST_EARLY: usize = 4096;
@@ -13,7 +13,7 @@ const MOST_EARLY_BYTES: usize = 16 << 20;
 /// A frame that came before one that was sent earlier. Its bytes are copied: were they to stay in their buffer, two pools could
 /// each be full of frames that wait for one of the other pool.
 struct Early {
-    kind: Kind,
+    kind: FrameKind,
     frame: Vec<u8>,
 }
 
@@ -51,7 +51,7 @@ impl Order {
     }
 
     /// Keeps a frame until its turn.
-    pub fn keep(&mut self, sequence: u32, kind: Kind, frame: &[u8]) -> Result<(), Malformed> {
+    pub fn keep(&mut self, sequence: u32, kind: FrameKind, frame: &[u8]) -> Result<(), Malformed> {
         let bytes = self.early_bytes + frame.len();
         if self.early.len() == MOST_EARLY || bytes > MOST_EARLY_BYTES {
             return Err(Malformed("frames that leave out one before them"));
@@ -64,7 +64,7 @@ impl Order {
 
     /// A frame that was kept and whose turn is now.
     #[inline]
-    pub fn take(&mut self) -> Option<(Kind, Vec<u8>)> {
+    pub fn take(&mut self) -> Option<(FrameKind, Vec<u8>)> {
         if self.early.is_empty() {
             return None;
         }
@@ -87,12 +87,12 @@ mod tests {
             match order.come(sequence) {
                 Turn::Now => taken.push(sequence),
                 Turn::Later => order
-                    .keep(sequence, Kind::Packet, &sequence.to_le_bytes())
+                    .keep(sequence, FrameKind::Packet, &sequence.to_le_bytes())
                     .unwrap(),
                 Turn::Past => {}
             }
             while let Some((kind, frame)) = order.take() {
-                assert_eq!(kind, Kind::Packet);
+                assert_eq!(kind, FrameKind::Packet);
                 taken.push(u32::from_le_bytes(frame.try_into().unwrap()));
             }
         }
@@ -126,9 +126,9 @@ mod tests {
         for (most, frame) in [(MOST_EARLY, &[][..]), (1024, &[0; 16 << 10][..])] {
             let mut order = Order::default();
             for sequence in 1..=most as u32 {
-                order.keep(sequence, Kind::Packet, frame).unwrap();
+                order.keep(sequence, FrameKind::Packet, frame).unwrap();
             }
-            let one_more = order.keep(most as u32 + 1, Kind::Packet, frame);
+            let one_more = order.keep(most as u32 + 1, FrameKind::Packet, frame);
             assert!(one_more.is_err());
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use weft_pools::xrc::SharedQueue;
-use weft_pools::{Kind, Pool};
+use weft_pools::{Pool, PoolKind};
 use weft_sync::Section;
 use weft_verbs::{
-    Channel, CompletionQueue, Kind as PairKind, ProtectionDomain, QueuePair, QueuePairAttributes,
+    Channel, CompletionQueue, ProtectionDomain, QpType, QueuePair, QueuePairAttributes,
     SerialDomain, SharedReceiveQueue, ThreadDomain, XrcDomain,
 };
 
@@ -105,7 +105,7 @@ impl Making {
     ) -> Result<Vec<MadePair>, Unusable> {
         self.make_room(pools.iter().map(PoolPair::own_buffers).sum())?;
         let pair = |pools: &PoolPair| {
-            let shared = pools.own.filter(|own| own.kind == Kind::Shared);
+            let shared = pools.own.filter(|own| own.kind == PoolKind::Shared);
             let shared = shared.map(|own| self.receive_queue(&own, made));
             Ok(MadePair {
                 pair: self.queue_pair(shared.transpose()?.as_ref(), pools.own_buffers())?,
@@ -155,7 +155,7 @@ impl Making {
     /// A queue pair (XRC) to a host.
     pub fn send_pair(&self) -> Result<LanePair, Unusable> {
         let attributes = QueuePairAttributes {
-            kind: PairKind::XrcSend,
+            kind: QpType::XrcSend,
             send_depth: DEPTH as u32,
             receive_depth: 0,
             inline_bytes: INLINE_BYTES,
@@ -173,7 +173,7 @@ impl Making {
         xrc: &XrcDomain,
         made: &mut Vec<ReceiveQueue>,
     ) -> Result<Vec<SharedQueue>, Unusable> {
-        let over_xrc = own.iter().filter(|pool| pool.kind == Kind::Xrc);
+        let over_xrc = own.iter().filter(|pool| pool.kind == PoolKind::Xrc);
         let queue = |pool: &Pool| {
             let (domain, completions) = (&self.protection, &self.completions);
             let queue = SharedReceiveQueue::in_xrc_domain(domain, xrc, completions, pool.count);
@@ -220,5 +220,5 @@ impl Making {
 }
 
 fn key(pool: &Pool) -> (u32, bool) {
-    (pool.bytes, pool.kind == Kind::Xrc)
+    (pool.bytes, pool.kind == PoolKind::Xrc)
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::routes::Route;
-use crate::way::Way;
+use crate::way::PoolWay;
 
 pub struct Path {
     /// Among those to the peer: by it both ends name the path.
@@ -13,7 +13,7 @@ pub struct Path {
     /// Among the peer's.
     pub port: usize,
     /// By ascending size.
-    pub ways: Vec<Way>,
+    pub ways: Vec<PoolWay>,
     /// Its queue pairs (RC), by number, once they stand: those of its ways that are not over XRC, and those by which only the peer sends.
     pub pairs: Range<usize>,
     /// This process asked for its queue pairs (RC), or the one that did has said that it is ready; or it has none.
@@ -29,13 +29,13 @@ pub struct Path {
 impl Path {
     /// To a peer to which no way stands so far.
     pub fn new(place: usize, route: &Route) -> Path {
-        let ways: Vec<Way> = route.pools.iter().map(Way::new).collect();
+        let ways: Vec<PoolWay> = route.pools.iter().map(PoolWay::new).collect();
         Path {
             place,
             rail: route.rail,
             port: route.port,
             pairs: 0..0,
-            is_ready: ways.iter().all(Way::is_over_xrc),
+            is_ready: ways.iter().all(PoolWay::is_over_xrc),
             ways,
             is_asked: false,
             is_down: false,
@@ -59,7 +59,7 @@ impl Path {
     }
 
     pub fn is_over_xrc(&self) -> bool {
-        self.ways.iter().any(Way::is_over_xrc)
+        self.ways.iter().any(PoolWay::is_over_xrc)
     }
 
     /// By which the peer is asked for what is no frame: data of long messages, and whether it is there. The queue pair, and the

@@ -6,7 +6,7 @@ use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, ibv_link_layer};
 
 /// Where a port is, as peers reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PortAddress {
     pub link_layer: ibv_link_layer,
     pub lid: u16,
     pub gid: [u8; 16],
@@ -24,8 +24,8 @@ pub enum Common {
     Nothing,
 }
 
-impl Place {
-    pub fn common_with(&self, other: &Place) -> Common {
+impl PortAddress {
+    pub fn common_with(&self, other: &PortAddress) -> Common {
         match (self.may_reach(other), self.link_layer) {
             (false, _) => Common::Nothing,
             (true, IBV_LINK_LAYER_ETHERNET) => {
@@ -37,7 +37,7 @@ impl Place {
     }
 
     /// Whether both are on one network, as far as their cards tell.
-    pub fn is_near(&self, other: &Place) -> bool {
+    pub fn is_near(&self, other: &PortAddress) -> bool {
         match self.common_with(other) {
             Common::Nothing => false,
             Common::Subnet => true,
@@ -55,7 +55,7 @@ impl Place {
     }
 
     /// Whether there may be a way from one port to the other: both are of one kind of network. Only trying shows more.
-    pub fn may_reach(&self, other: &Place) -> bool {
+    pub fn may_reach(&self, other: &PortAddress) -> bool {
         self.link_layer == other.link_layer
     }
 }
@@ -68,26 +68,26 @@ mod tests {
 
     #[test]
     fn kinds_of_network_do_not_mix() {
-        let infiniband = Place {
+        let infiniband = PortAddress {
             link_layer: IBV_LINK_LAYER_INFINIBAND,
             lid: 7,
             gid: [0xfe; 16],
             prefix: 0,
         };
-        let ethernet = Place {
+        let ethernet = PortAddress {
             link_layer: IBV_LINK_LAYER_ETHERNET,
             ..infiniband
         };
         assert!(infiniband.may_reach(&infiniband) && !infiniband.may_reach(&ethernet));
         assert_eq!(infiniband.common_with(&infiniband), Common::Subnet);
         assert_eq!(infiniband.common_with(&ethernet), Common::Nothing);
-        let other_subnet = Place {
+        let other_subnet = PortAddress {
             gid: [0xfd; 16],
             ..infiniband
         };
         assert_eq!(infiniband.common_with(&other_subnet), Common::Nothing);
         let mapped = Ipv6Addr::from_bits(0xffff_0a4d_0001);
-        let there = Place {
+        let there = PortAddress {
             gid: mapped.octets(),
             ..ethernet
         };

@@ -1,6 +1,6 @@
 //! Which pools two processes receive from each other through.
 
-use weft_pools::{Chosen, Kind, Pool, Pools, Reach};
+use weft_pools::{Chosen, Pool, PoolKind, Pools, Reach};
 
 /// The pools through which a process receives from a peer that reaches it so, by ascending size: each of the kind that it is then of.
 pub fn selected(pools: &Pools, reach: Reach) -> Vec<Pool> {
@@ -25,7 +25,7 @@ impl PoolPair {
         let [own, peer] = [own, peer].map(|pools| {
             let pools = pools.iter().copied();
             pools
-                .filter(|pool| pool.kind != Kind::Xrc)
+                .filter(|pool| pool.kind != PoolKind::Xrc)
                 .collect::<Vec<_>>()
         });
         let pair = |place: usize| PoolPair {
@@ -38,14 +38,14 @@ impl PoolPair {
     /// Buffers that the queue pair has of its own: those of a pool of type P, and those for the credits that the peer owes for one.
     pub fn own_buffers(&self) -> u32 {
         match self.own {
-            Some(own) if own.kind == Kind::Shared => 0,
+            Some(own) if own.kind == PoolKind::Shared => 0,
             own => own.map_or(0, |own| own.count) + self.peer.map_or(0, |peer| peer.reserve()),
         }
     }
 
     /// Whether all that is sent has a buffer, so that a receiver without one has broken its promise.
     pub fn is_promised(&self) -> bool {
-        self.peer.is_none_or(|peer| peer.kind == Kind::PerPeer)
+        self.peer.is_none_or(|peer| peer.kind == PoolKind::PerPeer)
     }
 }
 

@@ -7,14 +7,14 @@ use weft_sync::Section;
 use weft_transport::Peer;
 
 use crate::adapter::Adapter;
-use crate::address::Way;
+use crate::address::Contact;
 use crate::setup::Setup;
 
 /// A port, and the links that are made by it.
 pub struct Rail {
     pub adapter: Adapter,
     pub setup: Section<Setup>,
-    pub ways: Section<BTreeMap<Peer, Way>>,
+    pub ways: Section<BTreeMap<Peer, Contact>>,
     /// Queue pairs to hosts that have failed, by lane: the protocol is to be told.
     pub failed: Section<Vec<(u32, u64)>>,
     /// The port is down: set and cleared as the adapter tells, read by whoever makes links.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_pools::Pool;
 
 use crate::card::Card;
-use crate::place::Place;
+use crate::place::PortAddress;
 
 /// A rail that leads to a peer.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Known {
 
 /// Which of a process's ports goes with which of another's: each with the first that is on its network and has none yet; if there is no
 /// such pair, the first two of one kind, as only trying shows more. Both processes, told who is first, find the same.
-pub fn pairs(first: &[Place], second: &[Place]) -> Vec<(usize, usize)> {
+pub fn pairs(first: &[PortAddress], second: &[PortAddress]) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (one, place) in first.iter().enumerate() {
         let mut others = second.iter().enumerate();
@@ -40,7 +40,7 @@ pub fn pairs(first: &[Place], second: &[Place]) -> Vec<(usize, usize)> {
     }
     if pairs.is_empty() {
         let all = first.iter().enumerate();
-        let both = |(one, place): (usize, &Place)| {
+        let both = |(one, place): (usize, &PortAddress)| {
             let other = second.iter().position(|there| place.may_reach(there));
             other.map(|other| (one, other))
         };
@@ -57,8 +57,8 @@ mod tests {
 
     use super::*;
 
-    fn ethernet(address: [u8; 4]) -> Place {
-        Place {
+    fn ethernet(address: [u8; 4]) -> PortAddress {
+        PortAddress {
             link_layer: IBV_LINK_LAYER_ETHERNET,
             lid: 0,
             gid: Ipv4Addr::from(address).to_ipv6_mapped().octets(),
@@ -66,8 +66,8 @@ mod tests {
         }
     }
 
-    fn infiniband(subnet: u8, lid: u16) -> Place {
-        Place {
+    fn infiniband(subnet: u8, lid: u16) -> PortAddress {
+        PortAddress {
             link_layer: IBV_LINK_LAYER_INFINIBAND,
             lid,
             gid: [subnet; 16],

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use weft_verbs::{Operation, PostError, Remote, SendList};
 
-use crate::access::{Local, Step};
+use crate::access::{AccessRequest, Local};
 use crate::adapter::MOST_UNDER_WAY;
-use crate::buffers::{Piece, Sends};
+use crate::buffers::{BufferId, Sends};
 use crate::bulk::receiving::Read;
-use crate::frame::{Immediate, Kind};
+use crate::frame::{FrameKind, Immediate};
 use crate::parts::{DEPTH, LanePair};
 use crate::per_peer::PerPeer;
 
@@ -27,14 +27,14 @@ pub enum What {
     /// Sends so many bytes of a piece, from `offset` on.
     Frame {
         immediate: u32,
-        piece: Piece,
+        piece: BufferId,
         offset: usize,
         bytes: usize,
         /// Nothing else of the piece is to be sent.
         is_last: bool,
     },
     Read(Read),
-    Access(Step),
+    Access(AccessRequest),
     /// Sends credits alone.
     Credits(u32),
     /// Writes nothing: is only there for its completion.
@@ -343,7 +343,7 @@ fn add(request: &Request, inline_bytes: usize, posting: &mut Posting) -> bool {
         }
         What::Access(step) => {
             let part = match &step.local {
-                &Local::Piece(piece) => posting.sends.part(piece, 0, step.bytes),
+                &Local::BufferId(piece) => posting.sends.part(piece, 0, step.bytes),
                 Local::Region(region) => region.part(step.begin(), step.bytes),
             };
             let is_inline = step.is_write() && step.piece().is_some() && step.bytes <= inline_bytes;
@@ -381,7 +381,7 @@ impl Request {
                 !matches!(
                     frame,
                     Ok(Immediate::Frame {
-                        kind: Kind::Bye,
+                        kind: FrameKind::Bye,
                         ..
                     })
                 )
@@ -392,7 +392,7 @@ impl Request {
     }
 
     /// The piece of a frame that was copied when it was posted.
-    fn take_copied(&mut self, inline_bytes: usize) -> Option<Piece> {
+    fn take_copied(&mut self, inline_bytes: usize) -> Option<BufferId> {
         match self.what {
             What::Frame {
                 piece,

@@ -7,9 +7,9 @@ use weft_credentials::{Key, Nonce, random_nonce};
 use weft_transport::Peer;
 
 use crate::adapter::{Adapter, Unusable, unusable};
-use crate::address::Way;
+use crate::address::Contact;
 use crate::datagrams::{Datagram, Datagrams};
-use crate::handshake::{End, Message, Refusal, Step, psn};
+use crate::handshake::{End, LinkStep, Message, Refusal, psn};
 use crate::identity::Identity;
 use crate::left::{Made, Name};
 use crate::parts::MadePair;
@@ -27,7 +27,7 @@ struct Dial {
     pairs: Vec<MadePair>,
     nonce: Nonce,
     request: Datagram,
-    way: Way,
+    way: Contact,
     next: Instant,
     pause: Duration,
 }
@@ -78,10 +78,10 @@ impl Setup {
         known: &Known,
         port: usize,
         timeout: Option<Duration>,
-    ) -> Result<Way, Unusable> {
+    ) -> Result<Contact, Unusable> {
         let Known { card, routes } = known.clone();
         let handle = self.datagrams.handle(adapter, &card.ports[port]);
-        Ok(Way {
+        Ok(Contact {
             handle: handle.map_err(unusable)?,
             card,
             port,
@@ -121,11 +121,11 @@ impl Setup {
         &mut self,
         name: Name,
         pairs: Vec<MadePair>,
-        way: Way,
+        way: Contact,
         identity: &Identity,
     ) -> Result<(), Unusable> {
         let nonce = random_nonce().map_err(unusable)?;
-        let step = Step::Request(end(&pairs, &nonce));
+        let step = LinkStep::Request(end(&pairs, &nonce));
         let request = message(step, name, nonce, identity);
         let request = request.put(&way.card.key);
         self.datagrams.send(&way.handle, way.to(), &request);
@@ -156,7 +156,7 @@ impl Setup {
     pub fn asked(
         &mut self,
         (asks, theirs): (&Message, &End),
-        way: &Way,
+        way: &Contact,
         identity: &Identity,
         adapter: &Adapter,
         make: impl FnOnce() -> Result<Vec<MadePair>, Unusable>,
@@ -185,7 +185,7 @@ impl Setup {
             self.refuse(asks, way, Refusal::Full, identity);
             return None;
         };
-        let answer = message(Step::Answer(own), name, asks.nonce, identity);
+        let answer = message(LinkStep::Answer(own), name, asks.nonce, identity);
         let answer = answer.put(&identity.key);
         self.datagrams.send(&way.handle, way.to(), &answer);
         let nonce = asks.nonce;
@@ -193,9 +193,9 @@ impl Setup {
         Some(made(name, pairs, false))
     }
 
-    pub fn refuse(&mut self, asks: &Message, way: &Way, why: Refusal, identity: &Identity) {
+    pub fn refuse(&mut self, asks: &Message, way: &Contact, why: Refusal, identity: &Identity) {
         let name = (asks.from, asks.lane);
-        let refusal = message(Step::Refused(why), name, asks.nonce, identity);
+        let refusal = message(LinkStep::Refused(why), name, asks.nonce, identity);
         let refusal = refusal.put(&identity.key);
         self.datagrams.send(&way.handle, way.to(), &refusal);
     }
@@ -208,8 +208,8 @@ impl Setup {
         }
         let dial = self.dials.remove(&name)?;
         let theirs = match &says.step {
-            Step::Answer(end) => end,
-            Step::Refused(why) => return Some(Outcome::Refused(name, *why)),
+            LinkStep::Answer(end) => end,
+            LinkStep::Refused(why) => return Some(Outcome::Refused(name, *why)),
             _ => return None,
         };
         let Dial { mut pairs, way, .. } = dial;
@@ -247,7 +247,7 @@ fn end(pairs: &[MadePair], nonce: &Nonce) -> End {
 fn connect(
     pairs: &mut [MadePair],
     (own, theirs): (&End, &End),
-    way: &Way,
+    way: &Contact,
     adapter: &Adapter,
 ) -> Result<(), Unusable> {
     if theirs.queue_pairs.len() != pairs.len() {
@@ -272,7 +272,7 @@ fn connect(
 }
 
 /// The pools at the ends of a link's queue pairs (RC).
-pub fn pool_pairs(way: &Way, adapter: &Adapter) -> Vec<PoolPair> {
+pub fn pool_pairs(way: &Contact, adapter: &Adapter) -> Vec<PoolPair> {
     let reach = adapter.reach(&way.card, way.port);
     let [own, peer] = [&adapter.pools, &way.card.pools].map(|pools| selected(pools, reach));
     PoolPair::all(&own, &peer)
@@ -286,7 +286,7 @@ fn made(name: Name, pairs: Vec<MadePair>, is_open: bool) -> Made {
     }
 }
 
-pub fn message(step: Step, name: Name, nonce: Nonce, identity: &Identity) -> Message {
+pub fn message(step: LinkStep, name: Name, nonce: Nonce, identity: &Identity) -> Message {
     Message {
         step,
         from: identity.rank,

@@ -1,6 +1,6 @@
 //! How a link's frames come into one of the peer's pools.
 
-use weft_pools::{Kind, Pool, SendCredits, SendWindow};
+use weft_pools::{Pool, PoolKind, SendCredits, SendWindow};
 
 use crate::frame::Malformed;
 
@@ -12,9 +12,9 @@ enum Admission {
     Credits(SendCredits),
 }
 
-pub struct Way {
+pub struct PoolWay {
     /// How the peer is reached.
-    pub kind: Kind,
+    pub kind: PoolKind,
     /// The queue pair, by number, once it stands.
     pub queue: Option<usize>,
     /// The peer's shared receive queue, over XRC.
@@ -24,23 +24,23 @@ pub struct Way {
     admission: Admission,
 }
 
-impl Way {
+impl PoolWay {
     /// To a pool of the peer's, by no queue pair so far.
-    pub fn new(pool: &Pool) -> Way {
-        Way {
+    pub fn new(pool: &Pool) -> PoolWay {
+        PoolWay {
             kind: pool.kind,
             queue: None,
             srq: 0,
             bytes: pool.bytes as usize,
             admission: match pool.kind {
-                Kind::PerPeer => Admission::Credits(SendCredits::new(pool)),
-                Kind::Shared | Kind::Xrc => Admission::Window(SendWindow::new(pool)),
+                PoolKind::PerPeer => Admission::Credits(SendCredits::new(pool)),
+                PoolKind::Shared | PoolKind::Xrc => Admission::Window(SendWindow::new(pool)),
             },
         }
     }
 
     pub fn is_over_xrc(&self) -> bool {
-        self.kind == Kind::Xrc
+        self.kind == PoolKind::Xrc
     }
 
     /// The queue pair, and the peer's receive queue.

@@ -16,7 +16,7 @@ use weft_verbs::abi::{IBV_QPS_RTR, IBV_QPS_RTS};
 use weft_verbs::{XrcDomain, XrcReceiveQueuePair};
 
 use crate::adapter::Adapter;
-use crate::address::Way;
+use crate::address::Contact;
 use crate::handshake::psn;
 use crate::left::Left;
 use crate::parts::{LanePair, Making};
@@ -46,7 +46,7 @@ struct Ends {
 /// Whoever acts for a lane.
 pub struct Actor<'a> {
     pub adapter: &'a Adapter,
-    pub ways: &'a dyn Fn(Peer) -> Option<Way>,
+    pub ways: &'a dyn Fn(Peer) -> Option<Contact>,
 }
 
 /// What has become of an action: first the lane is told, then datagrams are sent.
@@ -130,7 +130,7 @@ pub struct LaneHands<'a> {
 }
 
 impl LaneHands<'_> {
-    fn way(&self, process: Process) -> Result<Way, NoResources> {
+    fn way(&self, process: Process) -> Result<Contact, NoResources> {
         (self.actor.ways)(process.0 as Peer).ok_or(NoResources)
     }
 }
@@ -202,7 +202,7 @@ impl Hands for LaneHands<'_> {
 
 impl LaneHands<'_> {
     /// Keeps a queue pair by which frames of `sender` come, and has the lane know before the sender does.
-    fn keep(&mut self, sender: Process, way: &Way, pair: XrcReceiveQueuePair) -> u32 {
+    fn keep(&mut self, sender: Process, way: &Contact, pair: XrcReceiveQueuePair) -> u32 {
         let receive = pair.number();
         self.ends.receives.insert(receive, pair);
         self.left.push(Left::Comes {

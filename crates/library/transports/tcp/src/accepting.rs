@@ -7,7 +7,7 @@ use socket2::Socket;
 use weft_credentials::random_nonce;
 
 use crate::handshake::{HELLO_BYTES, Hello, PROOF_BYTES, Refusal, Reply, is_proof};
-use crate::identity::{Identity, Link, fill};
+use crate::identity::{ConnectionName, Identity, fill};
 
 pub struct Incoming {
     pub socket: Socket,
@@ -32,7 +32,7 @@ enum Phase {
 }
 
 /// What became of it in a step.
-pub enum Step {
+pub enum IncomingOutcome {
     Waits,
     Claims(Hello),
     Proven(Hello),
@@ -70,9 +70,9 @@ impl Incoming {
     }
 
     /// Whether it claims a link that has not been proved, or has proved one and waits.
-    pub fn is_of(&self, link: Link, is_proven: bool) -> bool {
+    pub fn is_of(&self, link: ConnectionName, is_proven: bool) -> bool {
         let hello = if is_proven { self.held() } else { self.claim() };
-        hello.map(Link::of) == Some(link)
+        hello.map(ConnectionName::of) == Some(link)
     }
 
     pub fn hold(&mut self, hello: Hello) {
@@ -88,14 +88,14 @@ impl Incoming {
     }
 
     /// Does what can be done now.
-    pub fn step(&mut self, identity: &Identity) -> Step {
+    pub fn step(&mut self, identity: &Identity) -> IncomingOutcome {
         match self.advance(identity) {
             Ok(step) => step,
-            Err(refusal) => Step::Over(refusal),
+            Err(refusal) => IncomingOutcome::Over(refusal),
         }
     }
 
-    fn advance(&mut self, identity: &Identity) -> Result<Step, Option<Refusal>> {
+    fn advance(&mut self, identity: &Identity) -> Result<IncomingOutcome, Option<Refusal>> {
         let wanted = match self.phase {
             Phase::Hello => HELLO_BYTES,
             Phase::Proof { .. } => PROOF_BYTES,
@@ -108,13 +108,13 @@ impl Incoming {
             _ => &mut self.proof[..wanted],
         };
         if !fill(&self.socket, place, &mut self.filled).map_err(|_| None)? {
-            return Ok(Step::Waits);
+            return Ok(IncomingOutcome::Waits);
         }
         match &self.phase {
             Phase::Hello => self.heard(identity).map_err(Some),
             Phase::Proof { hello, nonce } => {
                 match is_proof(&identity.key, &self.hello, nonce, &self.proof) {
-                    true => Ok(Step::Proven(*hello)),
+                    true => Ok(IncomingOutcome::Proven(*hello)),
                     false => Err(Some(Refusal::Key)),
                 }
             }
@@ -123,7 +123,7 @@ impl Incoming {
     }
 
     /// It has said hello.
-    fn heard(&mut self, identity: &Identity) -> Result<Step, Refusal> {
+    fn heard(&mut self, identity: &Identity) -> Result<IncomingOutcome, Refusal> {
         self.filled = 0;
         let rank = identity.rank;
         let hello = Hello::parse(&self.hello, identity.job, rank, &identity.key)?;
@@ -131,7 +131,7 @@ impl Incoming {
             return Err(Refusal::Malformed);
         }
         self.phase = Phase::Claim(hello);
-        Ok(Step::Claims(hello))
+        Ok(IncomingOutcome::Claims(hello))
     }
 
     /// Asks who claims to be a process of this job to prove it.

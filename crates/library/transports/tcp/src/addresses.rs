@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use crate::card::{MOST_ADDRESSES, can_be_reached};
-use crate::interfaces::{self, Interface, State};
+use crate::interfaces::{self, Interface, InterfaceState};
 
 /// Whether peers are told an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +34,10 @@ pub struct Judged {
 /// What makes an interface no way to other hosts, whoever is named.
 fn fault(one: &Interface) -> Option<Verdict> {
     match one.state {
-        State::Down => Some(Verdict::Down),
-        State::WithoutCarrier => Some(Verdict::WithoutCarrier),
-        State::Up if !can_be_reached(&one.address) => Some(Verdict::LinkLocal),
-        State::Up => None,
+        InterfaceState::Down => Some(Verdict::Down),
+        InterfaceState::WithoutCarrier => Some(Verdict::WithoutCarrier),
+        InterfaceState::Up if !can_be_reached(&one.address) => Some(Verdict::LinkLocal),
+        InterfaceState::Up => None,
     }
 }
 

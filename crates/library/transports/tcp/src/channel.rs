@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use socket2::Socket;
 
 use crate::counters::Counts;
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::handshake::Purpose;
 use crate::identity::{self, Identity};
 use crate::outgoing::{Outgoing, Written};
@@ -182,7 +182,7 @@ impl Channel {
             && let Some(part) = sending.stripes.next(purpose)
         {
             self.out
-                .push_data(Kind::Stripe, part.transfer, part.begin, part.end);
+                .push_data(FrameKind::Stripe, part.transfer, part.begin, part.end);
         }
     }
 

@@ -13,7 +13,7 @@ use weft_transport::progress_clock::ProgressClock;
 
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, REPLY_BYTES, Refusal, Reply, prove};
-use crate::identity::{Identity, Link, fill};
+use crate::identity::{ConnectionName, Identity, fill};
 use crate::paths::Path;
 use crate::silence::Silence;
 use crate::system;
@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 
 /// The search for a way to a peer.
 pub struct Dial {
-    pub link: Link,
+    pub link: ConnectionName,
     pub card: Arc<Card>,
     addresses: Vec<IpAddr>,
     /// The address of this host's to connect from, if not any.
@@ -71,7 +71,7 @@ pub struct Failure {
 }
 
 /// What became of an attempt in a step.
-pub enum Step {
+pub enum AttemptOutcome {
     Waits,
     Accepted,
     Failed(Failure),
@@ -124,7 +124,12 @@ impl From<Refusal> for Failure {
 
 impl Dial {
     /// By any of the peer's addresses.
-    pub fn new(link: Link, card: Arc<Card>, addresses: Vec<IpAddr>, now: Instant) -> Dial {
+    pub fn new(
+        link: ConnectionName,
+        card: Arc<Card>,
+        addresses: Vec<IpAddr>,
+        now: Instant,
+    ) -> Dial {
         Dial {
             link,
             card,
@@ -140,7 +145,7 @@ impl Dial {
     }
 
     /// By one way alone, and tried once.
-    pub fn by(path: Path, link: Link, card: Arc<Card>, now: Instant) -> Dial {
+    pub fn by(path: Path, link: ConnectionName, card: Arc<Card>, now: Instant) -> Dial {
         Dial {
             source: Some(path.own),
             ..Dial::new(link, card, vec![path.theirs], now)
@@ -239,17 +244,23 @@ impl Attempt {
     }
 
     /// Does what can be done now.
-    pub fn step(&mut self, link: Link, card: &Card, now: Instant, identity: &Identity) -> Step {
+    pub fn step(
+        &mut self,
+        link: ConnectionName,
+        card: &Card,
+        now: Instant,
+        identity: &Identity,
+    ) -> AttemptOutcome {
         match self.advance(link, card, now, identity) {
-            Ok(true) => Step::Accepted,
-            Ok(false) => Step::Waits,
-            Err(failure) => Step::Failed(failure),
+            Ok(true) => AttemptOutcome::Accepted,
+            Ok(false) => AttemptOutcome::Waits,
+            Err(failure) => AttemptOutcome::Failed(failure),
         }
     }
 
     fn advance(
         &mut self,
-        link: Link,
+        link: ConnectionName,
         card: &Card,
         now: Instant,
         identity: &Identity,
@@ -310,7 +321,12 @@ impl Attempt {
         }
     }
 
-    fn say_hello(&mut self, link: Link, card: &Card, identity: &Identity) -> Result<(), Failure> {
+    fn say_hello(
+        &mut self,
+        link: ConnectionName,
+        card: &Card,
+        identity: &Identity,
+    ) -> Result<(), Failure> {
         let hello = Hello {
             from: identity.rank,
             to: link.peer,

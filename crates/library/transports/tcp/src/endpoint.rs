@@ -19,10 +19,10 @@ use weft_memory::Memory;
 use weft_transport::bursts::Habit;
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
-use crate::frame::{EAGER_BYTES, Kind, Malformed};
+use crate::frame::{EAGER_BYTES, FrameKind, Malformed};
 use crate::handshake::Purpose;
 use crate::links::Links;
-use crate::sending::Way;
+use crate::sending::Stream;
 use crate::shared::Shared;
 use crate::user_memory::{Source, Target};
 use weft_transport::endings::lost;
@@ -200,7 +200,9 @@ impl Endpoint for TcpEndpoint {
         let there = self.links.at(link);
         let outs = there.channels.iter_mut().map(|channel| &mut channel.out);
         if let Some((transfer, bytes)) = there.sending.cancel(cookie, outs) {
-            there.out().push(Kind::Cancel, [transfer, bytes as u64]);
+            there
+                .out()
+                .push(FrameKind::Cancel, [transfer, bytes as u64]);
             self.send_own(link);
         }
     }
@@ -222,10 +224,12 @@ impl Endpoint for TcpEndpoint {
             Err(malformed) => Err(self.lied(peer, malformed)),
             Ok((way, asks)) => {
                 if let Some(asks) = asks {
-                    there.out().push(Kind::Cts, [asks.id, asks.wanted as u64]);
+                    there
+                        .out()
+                        .push(FrameKind::Cts, [asks.id, asks.wanted as u64]);
                     self.send_own(link);
                 }
-                if way == Way::Bulk {
+                if way == Stream::Bulk {
                     self.links.unstall(link);
                 }
                 self.links.give_credit(link);
@@ -244,7 +248,7 @@ impl Endpoint for TcpEndpoint {
             self.links
                 .at(link)
                 .out()
-                .push(Kind::Throttle, [on.into(), 0]);
+                .push(FrameKind::Throttle, [on.into(), 0]);
             self.send_own(link);
         }
     }

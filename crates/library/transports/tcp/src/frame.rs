@@ -9,7 +9,7 @@ pub const DATA_BYTES: usize = 1 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FrameKind {
     /// One of the engine's: the words are its header, the payload follows.
     Packet = 1,
     /// The next bytes of bulk transfer `words[0]`, from `words[1]` on.
@@ -37,7 +37,7 @@ pub enum Kind {
 /// A valid head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    pub kind: Kind,
+    pub kind: FrameKind,
     pub bytes: usize,
     pub words: [u64; 2],
 }
@@ -47,7 +47,7 @@ pub struct Head {
 pub struct Malformed(pub &'static str);
 
 impl Head {
-    pub fn new(kind: Kind, bytes: usize, words: [u64; 2]) -> Head {
+    pub fn new(kind: FrameKind, bytes: usize, words: [u64; 2]) -> Head {
         Head { kind, bytes, words }
     }
 
@@ -71,17 +71,17 @@ impl Head {
             return Err(Malformed("a frame of a form that is none"));
         }
         let (kind, most) = match kind {
-            1 => (Kind::Packet, EAGER_BYTES),
-            2 => (Kind::Data, DATA_BYTES),
-            3 => (Kind::Cts, 0),
-            4 => (Kind::Credit, 0),
-            5 => (Kind::Cancel, 0),
-            6 => (Kind::Throttle, 0),
-            7 => (Kind::Bye, 0),
-            8 => (Kind::Ended, 0),
-            9 => (Kind::Stripe, DATA_BYTES),
-            10 => (Kind::Whole, 0),
-            11 => (Kind::StripeOver, 0),
+            1 => (FrameKind::Packet, EAGER_BYTES),
+            2 => (FrameKind::Data, DATA_BYTES),
+            3 => (FrameKind::Cts, 0),
+            4 => (FrameKind::Credit, 0),
+            5 => (FrameKind::Cancel, 0),
+            6 => (FrameKind::Throttle, 0),
+            7 => (FrameKind::Bye, 0),
+            8 => (FrameKind::Ended, 0),
+            9 => (FrameKind::Stripe, DATA_BYTES),
+            10 => (FrameKind::Whole, 0),
+            11 => (FrameKind::StripeOver, 0),
             _ => return Err(Malformed("a frame of a kind that is none")),
         };
         if length > most {
@@ -109,7 +109,7 @@ pub fn next(bytes: &[u8]) -> Result<Next<'_>, Malformed> {
         return Ok(Next::Part(HEAD_BYTES));
     };
     let head = Head::parse(head)?;
-    if matches!(head.kind, Kind::Data | Kind::Stripe) {
+    if matches!(head.kind, FrameKind::Data | FrameKind::Stripe) {
         return Ok(Next::Data(head, rest));
     }
     Ok(match rest.split_at_checked(head.bytes) {
@@ -125,15 +125,15 @@ mod tests {
     #[test]
     fn frames_come_apart_as_they_were_put_together() {
         let mut bytes = Vec::new();
-        bytes.extend(Head::new(Kind::Packet, 3, [7, u64::MAX]).put());
+        bytes.extend(Head::new(FrameKind::Packet, 3, [7, u64::MAX]).put());
         bytes.extend(b"abc");
-        bytes.extend(Head::new(Kind::Data, 1 << 20, [5, 9]).put());
+        bytes.extend(Head::new(FrameKind::Data, 1 << 20, [5, 9]).put());
         bytes.extend(b"xy");
         let Ok(Next::Frame(head, payload, rest)) = next(&bytes) else {
             panic!("a packet")
         };
         assert_eq!((head.words, payload), ([7, u64::MAX], &b"abc"[..]));
-        let data = Head::new(Kind::Data, 1 << 20, [5, 9]);
+        let data = Head::new(FrameKind::Data, 1 << 20, [5, 9]);
         assert_eq!(next(rest), Ok(Next::Data(data, b"xy")));
         for end in 0..HEAD_BYTES {
             assert_eq!(next(&bytes[..end]), Ok(Next::Part(HEAD_BYTES)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_no_frame_is_found_out() {
-        let good = Head::new(Kind::Packet, 0, [0, 0]).put();
+        let good = Head::new(FrameKind::Packet, 0, [0, 0]).put();
         let with = |at: usize, value: u8| {
             let mut bytes = good;
             bytes[at] = value;
@@ -158,6 +158,6 @@ mod tests {
         }
         assert!(with(5, 1).is_err() && with(7, 1).is_err());
         assert!(with(1, (EAGER_BYTES >> 8) as u8).is_ok() && with(2, 1).is_err());
-        assert!(Head::parse(&Head::new(Kind::Bye, 1, [0, 0]).put()).is_err());
+        assert!(Head::parse(&Head::new(FrameKind::Bye, 1, [0, 0]).put()).is_err());
     }
 }

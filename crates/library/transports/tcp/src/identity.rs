@@ -14,15 +14,15 @@ use crate::system::{Poller, Ticker};
 
 /// One connection of this process's: at most one for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
+pub struct ConnectionName {
     pub peer: Peer,
     pub lane: u32,
     pub purpose: Purpose,
 }
 
-impl Link {
-    pub fn of(hello: &Hello) -> Link {
-        Link {
+impl ConnectionName {
+    pub fn of(hello: &Hello) -> ConnectionName {
+        ConnectionName {
             peer: hello.from,
             lane: hello.lane,
             purpose: hello.purpose,

@@ -11,7 +11,7 @@ use weft_kernel::above_standard;
 
 /// Whether an interface carries anything now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum InterfaceState {
     Up,
     /// Its administrator has not set it up.
     Down,
@@ -27,7 +27,7 @@ pub struct Interface {
     /// Bits that the addresses of its network share.
     pub prefix: u32,
     pub is_loopback: bool,
-    pub state: State,
+    pub state: InterfaceState,
 }
 
 /// All addresses, in the system's order: those of IPv4 come first.
@@ -57,9 +57,9 @@ unsafe fn interface(element: &libc::ifaddrs) -> Option<Interface> {
     let flags = element.ifa_flags as i32;
     let has = |flag| flags & flag != 0;
     let state = match (has(libc::IFF_UP), has(libc::IFF_RUNNING)) {
-        (false, _) => State::Down,
-        (true, false) => State::WithoutCarrier,
-        (true, true) => State::Up,
+        (false, _) => InterfaceState::Down,
+        (true, false) => InterfaceState::WithoutCarrier,
+        (true, true) => InterfaceState::Up,
     };
     // SAFETY: by this function's contract the pointers are null or valid.
     let (address, mask) = unsafe { (address(element.ifa_addr)?, address(element.ifa_netmask)?) };
@@ -102,7 +102,8 @@ unsafe fn address(pointer: *const libc::sockaddr) -> Option<IpAddr> {
 
 /// Whether an address is of a network that an interface of this host is on.
 pub fn is_on_common_network(address: IpAddr) -> bool {
-    let is_near = |one: &Interface| one.state == State::Up && !one.is_loopback && one.has(&address);
+    let is_near =
+        |one: &Interface| one.state == InterfaceState::Up && !one.is_loopback && one.has(&address);
     all().is_ok_and(|all| all.iter().any(is_near))
 }
 
@@ -145,7 +146,7 @@ mod tests {
         let all = all().unwrap();
         assert!(
             all.iter()
-                .any(|one| one.is_loopback && one.state == State::Up)
+                .any(|one| one.is_loopback && one.state == InterfaceState::Up)
         );
     }
 }

@@ -17,7 +17,7 @@ pub use reading::Found;
 use crate::channel::Channel;
 use crate::channels::Channels;
 use crate::counters::Counts;
-use crate::frame::{HEAD_BYTES, Head, Kind};
+use crate::frame::{FrameKind, HEAD_BYTES, Head};
 use crate::handshake::Purpose;
 use crate::outgoing::Outgoing;
 use crate::receiving::Receiving;
@@ -119,7 +119,7 @@ impl Link {
 
     /// Queues a packet, and what is to follow it. Whether it ought to be written before the turn's end.
     pub fn push(&mut self, header: Header, bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
-        let head = Head::new(Kind::Packet, bytes, header.0);
+        let head = Head::new(FrameKind::Packet, bytes, header.0);
         let Channels { lane, bulk, .. } = &mut self.channels;
         lane.out.push_with(&head, bytes, fill);
         if self.sending.has_behind() {
@@ -142,7 +142,7 @@ impl Link {
         scratch: &mut [u8],
         counts: &Counts,
     ) -> bool {
-        let head = Head::new(Kind::Packet, payload.len(), header.0).put();
+        let head = Head::new(FrameKind::Packet, payload.len(), header.0).put();
         let end = HEAD_BYTES + payload.len();
         let lane = &mut self.channels.lane;
         let Some(socket) = &lane.socket else {

@@ -18,9 +18,9 @@ use weft_transport::{Peer, Refused};
 
 use crate::channel::MOST_READ_BYTES;
 use crate::counters::Counts;
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::handshake::Purpose;
-use crate::identity::Link as Name;
+use crate::identity::ConnectionName as Name;
 use crate::link::Link;
 use crate::shared::Shared;
 use crate::slab::Slab;
@@ -28,7 +28,7 @@ use crate::system::Poller;
 
 /// A connection among those that are read each turn.
 struct Hot {
-    place: Place,
+    place: ConnectionId,
     /// Turns without anything.
     idle: u32,
     /// Turns since it became hot, or the lane last slept.
@@ -37,18 +37,18 @@ struct Hot {
 
 /// A connection of the lane's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct ConnectionId {
     link: usize,
     purpose: Purpose,
 }
 
-impl Place {
+impl ConnectionId {
     fn token(self) -> u64 {
         (self.link as u64) << 8 | u64::from(self.purpose.code())
     }
 
-    fn of(token: u64) -> Place {
-        Place {
+    fn of(token: u64) -> ConnectionId {
+        ConnectionId {
             link: (token >> 8) as usize,
             purpose: Purpose::of_code(token as u8),
         }
@@ -64,7 +64,7 @@ pub struct Links {
     by_peer: BTreeMap<Peer, usize>,
     hot: Vec<Hot>,
     /// Connections that wait for room.
-    blocked: Vec<Place>,
+    blocked: Vec<ConnectionId>,
     /// Links to which something was gathered in this turn.
     gathered: Vec<usize>,
     /// Links whose peers the engine takes for busy.
@@ -141,7 +141,7 @@ impl Links {
         }
     }
 
-    fn heat(&mut self, place: Place) {
+    fn heat(&mut self, place: ConnectionId) {
         let Some(link) = self.links.at_mut(place.link) else {
             return;
         };
@@ -166,7 +166,7 @@ impl Links {
         if let Some(there) = self.links.at_mut(link) {
             there.channel(purpose).is_stalled = false;
             // A connection that is hot rings when it is to: `arm` sees to that.
-            self.heat(Place { link, purpose });
+            self.heat(ConnectionId { link, purpose });
         }
     }
 
@@ -191,12 +191,12 @@ impl Links {
                 ..
             } = there;
             let wholes = receiving.take_wholes();
-            wholes.for_each(|id| channels.lane.out.push(Kind::Whole, [id, 0]));
+            wholes.for_each(|id| channels.lane.out.push(FrameKind::Whole, [id, 0]));
             self.gather(link);
         }
         let there = self.at(link);
         if let Some(credit) = there.receiving.take_credit() {
-            there.out().push(Kind::Credit, [credit as u64, 0]);
+            there.out().push(FrameKind::Credit, [credit as u64, 0]);
             self.gather(link);
         }
     }
@@ -223,7 +223,7 @@ impl Links {
     pub fn leave(&mut self, patience: Duration) {
         let end = Instant::now() + patience;
         for link in self.links.which(|_| true) {
-            self.at(link).out().push(Kind::Bye, [0, 0]);
+            self.at(link).out().push(FrameKind::Bye, [0, 0]);
         }
         let mut pause = Duration::from_micros(50);
         loop {

@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 
 use socket2::Socket;
 
-use crate::frame::{HEAD_BYTES, Head, Kind};
+use crate::frame::{FrameKind, HEAD_BYTES, Head};
 
 /// Pieces written by one system call.
 const PIECES: usize = 16;
@@ -27,7 +27,7 @@ pub trait Sources {
     fn written(&mut self, id: u64, bytes: usize);
 }
 
-enum Piece {
+enum Queued {
     /// Frames, the first of them perhaps in part; `at` is what was written.
     Frames { bytes: Vec<u8>, at: usize },
     /// Bytes of a transfer's source.
@@ -96,7 +96,7 @@ impl<'a> Gathered<'a, '_> {
 /// What waits to be written to a connection.
 #[derive(Default)]
 pub struct Outgoing {
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<Queued>,
     packed: Packed,
     /// Bytes of frames.
     frame_bytes: usize,
@@ -142,7 +142,7 @@ impl Outgoing {
         self.frame_bytes += HEAD_BYTES + payload_bytes;
     }
 
-    pub fn push(&mut self, kind: Kind, words: [u64; 2]) {
+    pub fn push(&mut self, kind: FrameKind, words: [u64; 2]) {
         self.push_with(&Head::new(kind, 0, words), 0, |_| ());
     }
 
@@ -154,21 +154,21 @@ impl Outgoing {
     }
 
     /// Appends bytes of a transfer, as one frame of data or one stripe.
-    pub fn push_data(&mut self, kind: Kind, transfer: u64, begin: usize, end: usize) {
+    pub fn push_data(&mut self, kind: FrameKind, transfer: u64, begin: usize, end: usize) {
         let head = Head::new(kind, end - begin, [transfer, begin as u64]);
         self.push_with(&head, 0, |_| ());
         let at = begin;
-        self.pieces.push_back(Piece::Data { transfer, at, end });
+        self.pieces.push_back(Queued::Data { transfer, at, end });
     }
 
     fn last_frames(&mut self) -> &mut Vec<u8> {
-        let joins = |piece: &Piece| matches!(piece, Piece::Frames { bytes, .. } if bytes.len() < PIECE_BYTES);
+        let joins = |piece: &Queued| matches!(piece, Queued::Frames { bytes, .. } if bytes.len() < PIECE_BYTES);
         if !self.pieces.back().is_some_and(joins) {
             let bytes = std::mem::take(&mut self.spare);
-            self.pieces.push_back(Piece::Frames { bytes, at: 0 });
+            self.pieces.push_back(Queued::Frames { bytes, at: 0 });
         }
         match self.pieces.back_mut() {
-            Some(Piece::Frames { bytes, .. }) => bytes,
+            Some(Queued::Frames { bytes, .. }) => bytes,
             _ => unreachable!("just seen to"),
         }
     }
@@ -177,14 +177,14 @@ impl Outgoing {
     pub fn keep_copy(&mut self, transfer: u64, sources: &impl Sources) {
         for piece in &mut self.pieces {
             match *piece {
-                Piece::Data {
+                Queued::Data {
                     transfer: other,
                     at,
                     end,
                 } if other == transfer => {
                     let bytes = sources.copy(transfer, at, end);
                     self.frame_bytes += bytes.len();
-                    *piece = Piece::Frames { bytes, at: 0 };
+                    *piece = Queued::Frames { bytes, at: 0 };
                 }
                 _ => {}
             }
@@ -241,8 +241,8 @@ impl Outgoing {
         let mut before = 0;
         for piece in &self.pieces {
             let (bytes, is_whole) = match piece {
-                Piece::Frames { bytes, at } => (&bytes[*at..], true),
-                Piece::Data { transfer, at, end } if sources.has_long_runs(*transfer) => {
+                Queued::Frames { bytes, at } => (&bytes[*at..], true),
+                Queued::Data { transfer, at, end } if sources.has_long_runs(*transfer) => {
                     let Gathered {
                         slices,
                         count,
@@ -253,7 +253,7 @@ impl Outgoing {
                     sources.runs(*transfer, *at, *end, runs);
                     break;
                 }
-                Piece::Data { transfer, at, end } => {
+                Queued::Data { transfer, at, end } => {
                     let Some(scratch) = scratch.take() else {
                         break;
                     };
@@ -289,14 +289,14 @@ impl Outgoing {
     fn written(&mut self, mut count: usize, sources: &mut impl Sources) {
         while count != 0 {
             let is_over = match self.pieces.front_mut().expect("as much was there") {
-                Piece::Frames { bytes, at } => {
+                Queued::Frames { bytes, at } => {
                     let step = count.min(bytes.len() - *at);
                     *at += step;
                     self.frame_bytes -= step;
                     count -= step;
                     *at == bytes.len()
                 }
-                Piece::Data { transfer, at, end } => {
+                Queued::Data { transfer, at, end } => {
                     let step = count.min(*end - *at);
                     *at += step;
                     count -= step;
@@ -304,7 +304,7 @@ impl Outgoing {
                     *at == *end
                 }
             };
-            if is_over && let Some(Piece::Frames { mut bytes, .. }) = self.pieces.pop_front() {
+            if is_over && let Some(Queued::Frames { mut bytes, .. }) = self.pieces.pop_front() {
                 bytes.clear();
                 if bytes.capacity() <= 2 * PIECE_BYTES {
                     self.spare = bytes;
@@ -374,8 +374,8 @@ mod tests {
         };
         let mut out = Outgoing::default();
         for (transfer, begin, end) in [(1, 0, 700_000), (1, 700_000, total), (2, 0, 5)] {
-            out.push_data(Kind::Data, transfer, begin, end);
-            out.push(Kind::Credit, [1, 0]);
+            out.push_data(FrameKind::Data, transfer, begin, end);
+            out.push(FrameKind::Credit, [1, 0]);
         }
         let (mut scratch, mut buffer) = (vec![0; 100_000], vec![0; 3001]);
         let (mut read, mut blocked) = (Vec::new(), 0);

@@ -7,7 +7,7 @@ use socket2::Socket;
 use weft_transport::{BulkDescriptor, Cookie};
 
 use crate::frame::{Head, Malformed};
-use crate::sending::{UNASKED_BYTES, Way};
+use crate::sending::{Stream, UNASKED_BYTES};
 use crate::taken::Taken;
 use crate::user_memory::Target;
 
@@ -111,11 +111,11 @@ impl Receiving {
         bytes: usize,
         mut target: Target,
         cookie: Cookie,
-    ) -> Result<(Way, Option<ClearToSend>), Malformed> {
+    ) -> Result<(Stream, Option<ClearToSend>), Malformed> {
         let [id, total, prefix, way] = descriptor.0;
         let way = match way {
-            0 => Way::Lane,
-            1 => Way::Bulk,
+            0 => Stream::Lane,
+            1 => Stream::Bulk,
             _ => return Err(Malformed("a descriptor of a form that is none")),
         };
         if total != bytes as u64 || prefix > total || prefix > UNASKED_BYTES as u64 {
@@ -154,14 +154,14 @@ impl Receiving {
             stripes: None,
         };
         self.taken += 1;
-        self.taken_bulk += usize::from(way == Way::Bulk);
+        self.taken_bulk += usize::from(way == Stream::Bulk);
         self.transfers.insert(id, Transfer::Taken(taken));
         self.end_if_complete(id);
         Ok((way, asks.then_some(ClearToSend { id, wanted })))
     }
 
     /// Data are about to come.
-    pub fn announce(&mut self, head: &Head, way: Way) -> Result<(), Malformed> {
+    pub fn announce(&mut self, head: &Head, way: Stream) -> Result<(), Malformed> {
         let [id, begin] = head.words;
         let (known, room) = match self.transfers.get(&id) {
             Some(Transfer::Taken(taken)) if taken.way != way => {
@@ -195,7 +195,7 @@ impl Receiving {
             Some(Transfer::Taken(taken)) => {
                 let is_late = taken.stripes.is_none() && taken.came > taken.prefix;
                 let is_within = taken.prefix <= begin && begin < end && end <= taken.expected;
-                if taken.way != Way::Bulk || is_late || !is_within {
+                if taken.way != Stream::Bulk || is_late || !is_within {
                     return Err(NONE);
                 }
                 let stripes = taken.stripes.get_or_insert_default();
@@ -303,7 +303,7 @@ impl Receiving {
                 self.wholes.push(id);
             }
             self.taken -= 1;
-            self.taken_bulk -= usize::from(taken.way == Way::Bulk);
+            self.taken_bulk -= usize::from(taken.way == Stream::Bulk);
             self.transfers.remove(&id);
         }
     }

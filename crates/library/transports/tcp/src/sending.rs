@@ -18,7 +18,7 @@ use std::io::IoSlice;
 
 use weft_transport::{BulkDescriptor, Cookie};
 
-use crate::frame::{DATA_BYTES, Kind, Malformed};
+use crate::frame::{DATA_BYTES, FrameKind, Malformed};
 use crate::outgoing::{Outgoing, Sources};
 use crate::stripes::{Part, Stripes};
 use crate::user_memory::Source;
@@ -40,7 +40,7 @@ const REMEMBERED: usize = UNASKED_BYTES / LEAST_PREFIX_BYTES * 2;
 
 /// Which connection a transfer goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Stream {
     Lane,
     Bulk,
 }
@@ -48,7 +48,7 @@ pub enum Way {
 struct Transfer {
     source: Source,
     cookie: Cookie,
-    way: Way,
+    way: Stream,
     prefix: usize,
     written: usize,
     /// How much is sent in all, once that is known.
@@ -106,9 +106,9 @@ impl Sending {
         self.last += 1;
         let (id, bytes) = (self.last, source.bytes());
         let way = if bytes <= SHORT_BYTES {
-            Way::Lane
+            Stream::Lane
         } else {
-            Way::Bulk
+            Stream::Bulk
         };
         let prefix = self.prefix(way, bytes);
         self.unasked += prefix;
@@ -130,12 +130,12 @@ impl Sending {
         BulkDescriptor([id, bytes as u64, prefix as u64, way as u64])
     }
 
-    fn prefix(&self, way: Way, bytes: usize) -> usize {
+    fn prefix(&self, way: Stream, bytes: usize) -> usize {
         let room = UNASKED_BYTES - self.unasked;
         match way {
-            Way::Lane if bytes <= room => bytes,
-            Way::Bulk if bytes <= room.min(WHOLE_BYTES) => bytes,
-            Way::Bulk if room >= LEAST_PREFIX_BYTES => room.min(PREFIX_BYTES).min(bytes),
+            Stream::Lane if bytes <= room => bytes,
+            Stream::Bulk if bytes <= room.min(WHOLE_BYTES) => bytes,
+            Stream::Bulk if room >= LEAST_PREFIX_BYTES => room.min(PREFIX_BYTES).min(bytes),
             _ => 0,
         }
     }
@@ -151,15 +151,15 @@ impl Sending {
         let mut has_bulk = false;
         for id in self.behind.drain(..) {
             let transfer = &self.transfers[&id];
-            has_bulk |= transfer.way == Way::Bulk;
+            has_bulk |= transfer.way == Stream::Bulk;
             if transfer.end.is_some() {
                 self.owed += transfer.prefix;
             }
             let out = match transfer.way {
-                Way::Lane => &mut *lane,
-                Way::Bulk => &mut *bulk,
+                Stream::Lane => &mut *lane,
+                Stream::Bulk => &mut *bulk,
             };
-            out.push_data(Kind::Data, id, 0, transfer.prefix);
+            out.push_data(FrameKind::Data, id, 0, transfer.prefix);
         }
         has_bulk
     }
@@ -173,7 +173,7 @@ impl Sending {
         has_stripes: bool,
         lane: &mut Outgoing,
         bulk: &mut Outgoing,
-    ) -> Result<Way, Malformed> {
+    ) -> Result<Stream, Malformed> {
         let is_told = !self.behind.contains(&id);
         let transfer = self.transfers.get_mut(&id);
         let transfer = transfer.filter(|transfer| transfer.end.is_none() && is_told);
@@ -185,7 +185,7 @@ impl Sending {
         let (way, mut begin, end) = (transfer.way, transfer.prefix, wanted.max(transfer.prefix));
         self.unasked -= transfer.prefix;
         transfer.end = Some(end);
-        if has_stripes && way == Way::Bulk && end - begin >= LEAST_STRIPED_BYTES {
+        if has_stripes && way == Stream::Bulk && end - begin >= LEAST_STRIPED_BYTES {
             let transfer = id;
             self.stripes.add(Part {
                 transfer,
@@ -195,12 +195,12 @@ impl Sending {
             return Ok(way);
         }
         let out = match way {
-            Way::Lane => lane,
-            Way::Bulk => bulk,
+            Stream::Lane => lane,
+            Stream::Bulk => bulk,
         };
         while begin < end {
             let next = end.min(begin + DATA_BYTES);
-            out.push_data(Kind::Data, id, begin, next);
+            out.push_data(FrameKind::Data, id, begin, next);
             begin = next;
         }
         self.end_if_written(id);

@@ -30,7 +30,7 @@ use weft_transport::{Lost, Peer};
 use crate::accepting::Incoming;
 use crate::dialing::{Attempt, Dial};
 use crate::handshake::{Refusal, Reply};
-use crate::identity::{Identity, Link};
+use crate::identity::{ConnectionName, Identity};
 use crate::listener::Listener;
 use crate::slab::Slab;
 use crate::token::Token;
@@ -41,7 +41,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What became of a connection.
 pub enum Outcome {
-    Stands(Link, Socket),
+    Stands(ConnectionName, Socket),
     Lost(Peer, Lost),
 }
 
@@ -52,7 +52,7 @@ pub struct Setup {
     attempts: Slab<Attempt>,
     incoming: Slab<Incoming>,
     /// Connections that stand, or stood.
-    stand: BTreeSet<Link>,
+    stand: BTreeSet<ConnectionName>,
     outcomes: Vec<Outcome>,
 }
 
@@ -114,7 +114,7 @@ impl Setup {
         }
     }
 
-    fn dial_of(&self, link: Link) -> Option<usize> {
+    fn dial_of(&self, link: ConnectionName) -> Option<usize> {
         self.dials.which(|dial| dial.link == link).first().copied()
     }
 
@@ -125,7 +125,7 @@ impl Setup {
         }
     }
 
-    fn refuse_held(&mut self, link: Link) {
+    fn refuse_held(&mut self, link: ConnectionName) {
         for held in self.incoming.which(|one| one.is_of(link, true)) {
             self.refuse(held, Some(Refusal::Known));
         }
@@ -140,7 +140,7 @@ impl Setup {
         }
     }
 
-    fn stands(&mut self, link: Link, socket: Socket, identity: &Identity) {
+    fn stands(&mut self, link: ConnectionName, socket: Socket, identity: &Identity) {
         identity.poller.remove(&socket);
         match identity.tune(&socket, link.purpose) {
             Ok(()) => {

@@ -15,7 +15,7 @@ use crate::card::Card;
 use crate::counters::Counts;
 use crate::dialing::Dial;
 use crate::handshake::{MOST_STRIPES, Purpose};
-use crate::identity::{Identity, Link};
+use crate::identity::{ConnectionName, Identity};
 use crate::interfaces;
 use crate::paths::{self, Path};
 use crate::setup::{Outcome, Setup};
@@ -48,14 +48,14 @@ pub struct Shared {
 
 /// A connection that is wanted. A stripe's is every way beside those that are `used`; theirs are the numbers from its own on.
 struct Want {
-    link: Link,
+    link: ConnectionName,
     used: Vec<Path>,
 }
 
 /// What others have for a lane, and what it tells them.
 pub struct LaneShared {
     pub counts: Counts,
-    inbox: Section<Vec<(Link, Socket)>>,
+    inbox: Section<Vec<(ConnectionName, Socket)>>,
     /// Until the lane is used.
     poller: Section<Option<Poller>>,
 }
@@ -124,18 +124,18 @@ impl Shared {
         self.wake();
     }
 
-    pub fn take_arrived(&self, lane: u32) -> Vec<(Link, Socket)> {
+    pub fn take_arrived(&self, lane: u32) -> Vec<(ConnectionName, Socket)> {
         std::mem::take(&mut *self.lanes[lane as usize].inbox.enter())
     }
 
     /// A lane needs a connection: [`connect`](Self::connect) begins it.
-    pub fn want(&self, link: Link) {
+    pub fn want(&self, link: ConnectionName) {
         self.watching.connects(link.peer);
         self.want_beside(link, Vec::new());
     }
 
     /// A lane has use for further connections by other ways than these: [`connect`](Self::connect) begins them, where there are some.
-    pub fn want_beside(&self, link: Link, used: Vec<Path>) {
+    pub fn want_beside(&self, link: ConnectionName, used: Vec<Path>) {
         self.wants.enter().push(Want { link, used });
     }
 
@@ -178,7 +178,7 @@ impl Shared {
         let numbered = (first..MOST_STRIPES).zip(paths).take(STRIPES);
         let dial = |(number, path)| {
             let purpose = Purpose::Stripe(number);
-            Dial::by(path, Link { purpose, ..link }, card.clone(), now)
+            Dial::by(path, ConnectionName { purpose, ..link }, card.clone(), now)
         };
         numbered.map(dial).collect()
     }

@@ -2,14 +2,14 @@
 
 use weft_transport::Cookie;
 
-use crate::sending::Way;
+use crate::sending::Stream;
 use crate::stripes::Ranges;
 use crate::user_memory::Target;
 
 pub struct Taken {
     pub target: Target,
     pub cookie: Cookie,
-    pub way: Way,
+    pub way: Stream,
     /// How much comes in all.
     pub expected: usize,
     /// How much has come in order.

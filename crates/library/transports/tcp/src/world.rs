@@ -7,7 +7,7 @@ use weft_contract::{Cards, Tested, World, link};
 pub use weft_contract::{Log, Random, memory, offer_bytes, offer_from, turn};
 use weft_transport::Peer;
 
-use crate::interfaces::{Interface, State};
+use crate::interfaces::{Interface, InterfaceState};
 use crate::{Options, Tcp};
 
 pub type Process = weft_contract::Process<Tcp>;
@@ -69,7 +69,7 @@ fn interface(number: u32, rank: u32) -> Interface {
         address: format!("127.77.{number}.{}", rank + 1).parse().unwrap(),
         prefix: 24,
         is_loopback: false,
-        state: State::Up,
+        state: InterfaceState::Up,
     }
 }
 

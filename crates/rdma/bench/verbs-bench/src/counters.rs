@@ -48,9 +48,9 @@ pub fn resources(first: &str, rows: &[(String, &Series)]) -> Option<Table> {
 }
 
 /// A kind of lock and where it is found.
-type Kind = (&'static str, fn(&Counters) -> Lock);
+type LockCount = (&'static str, fn(&Counters) -> Lock);
 
-const LOCKS: [Kind; 3] = [
+const LOCKS: [LockCount; 3] = [
     ("QP", |c| c.send_lock),
     ("uUAR", |c| c.uuar_lock),
     ("CQ", |c| c.cq_lock),

@@ -5,7 +5,8 @@ use std::net::Ipv4Addr;
 use super::batch::{Arrival, Batch};
 use super::host::{Fault, Host, Immediate, ReceiveDone, ReceiveKind, Status};
 use super::packet::{
-    BTH_BYTES, DEFAULT_PKEY, Deth, Header, ICRC_BYTES, Kind, Opcode, Route, Service, View,
+    BTH_BYTES, DEFAULT_PKEY, Deth, Header, ICRC_BYTES, Opcode, PacketOperation, Route, Service,
+    View,
 };
 use super::requester::work::Payload;
 use super::sequence::PSN_MASK;
@@ -55,8 +56,8 @@ impl Sender {
             return Status::LocalLength;
         }
         let kind = match immediate {
-            Some(_) => Kind::SendOnlyImmediate,
-            None => Kind::SendOnly,
+            Some(_) => PacketOperation::SendOnlyImmediate,
+            None => PacketOperation::SendOnly,
         };
         let Some(opcode) = Opcode::new(Service::Datagram, kind) else {
             return Status::LocalQpOperation;
@@ -114,7 +115,7 @@ pub fn receive(qkey: u32, arrival: &Arrival, view: &View<'_>, host: &mut impl Ho
         return host.fail(Fault::Receive);
     }
     let immediate = match header.opcode.kind() {
-        Kind::SendOnlyImmediate => Immediate::Data(header.immediate),
+        PacketOperation::SendOnlyImmediate => Immediate::Data(header.immediate),
         _ => Immediate::None,
     };
     let done = ReceiveDone {

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, Service};
+use super::packet::{DEFAULT_PKEY, Header, Opcode, PacketOperation, Route, Service};
 
 /// Where the peer is and what the way to it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Link {
     }
 
     /// A header to the peer. Kinds that the service does not have are never asked for: see [`Connection::post`](super::connection::Connection::post).
-    pub fn header(&self, kind: Kind, psn: u32) -> Option<Header> {
+    pub fn header(&self, kind: PacketOperation, psn: u32) -> Option<Header> {
         let opcode = Opcode::new(self.service, kind)?;
         Some(Header::new(opcode, DEFAULT_PKEY, self.remote_qpn, psn))
     }

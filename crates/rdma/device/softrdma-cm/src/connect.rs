@@ -11,7 +11,7 @@ use crate::call::{Errno, Outcome, require, status};
 use crate::device::Device;
 use crate::event::complete;
 use crate::identifier::{Identifier, Inner, bind, owner};
-use crate::message::{Kind, Message};
+use crate::message::{Message, MessageKind};
 use crate::queue_pair::{self, limit};
 use crate::sockets::{Stage, sockets};
 
@@ -36,7 +36,7 @@ unsafe fn tell(
     id: *mut rdma_cm_id,
     inner: &Inner,
     device: &Device,
-    kind: Kind,
+    kind: MessageKind,
     param: &rdma_conn_param,
 ) -> Message {
     // SAFETY: the caller's promise.
@@ -95,7 +95,7 @@ unsafe fn connect(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome
             .unwrap_or_else(|| default_param(None));
         let target = address::read((&raw const (*id).route.addr.dst).cast())?;
         let socket = inner.socket.take().ok_or(Errno(libc::EINVAL))?;
-        inner.own = tell(id, &inner, device, Kind::Request, &param);
+        inner.own = tell(id, &inner, device, MessageKind::Request, &param);
         let request = inner.own.clone();
         inner.token = Some(sockets()?.connect(socket, target, owner(id), request)?);
     }
@@ -151,7 +151,7 @@ unsafe fn accept(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome<
         if param.initiator_depth == RDMA_MAX_RESP_RES {
             param.initiator_depth = peer.responder_resources;
         }
-        inner.own = tell(id, &inner, device, Kind::Reply, &param);
+        inner.own = tell(id, &inner, device, MessageKind::Reply, &param);
         if u32::from(inner.own.port_space) == RDMA_PS_UDP {
             sockets()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
             sockets()?.forget(token);
@@ -182,7 +182,7 @@ unsafe fn reject(id: *mut rdma_cm_id, data: *const c_void, length: u8) -> Outcom
         let message = Message {
             reason: CONSUMER_DEFINED,
             private: private(data, length),
-            ..Message::bare(Kind::Reject)
+            ..Message::bare(MessageKind::Reject)
         };
         let stages = [Stage::Asked, Stage::Answered];
         sockets()?.say(token, &stages, &message, Stage::Leaving)?;
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn rdma_establish(id: *mut rdma_cm_id) -> c_int {
         let own = require((*id).qp.is_null(), libc::EINVAL);
         let token = own.and_then(|()| Identifier::inner(id).token.ok_or(Errno(libc::EINVAL)));
         token.and_then(|token| {
-            let ready = Message::bare(Kind::Ready);
+            let ready = Message::bare(MessageKind::Ready);
             sockets()?.say(token, &[Stage::Answered], &ready, Stage::Established)
         })
     })
@@ -229,7 +229,7 @@ unsafe fn disconnect(id: *mut rdma_cm_id) -> Outcome {
             queue_pair::modify(id, &inner, IBV_QPS_ERR)?;
         }
         let stages = [Stage::Established, Stage::Answered, Stage::Replied];
-        let message = Message::bare(Kind::Disconnect);
+        let message = Message::bare(MessageKind::Disconnect);
         match sockets()?.say(token, &stages, &message, Stage::Leaving) {
             // The other side was first.
             Err(Errno(libc::ENOTCONN | libc::ECONNRESET)) => Ok(()),

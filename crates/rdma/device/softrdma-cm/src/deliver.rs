@@ -8,7 +8,7 @@ use crate::channel::{Event, News};
 use crate::device::devices;
 use crate::identifier::{self, Identifier, attach, owner, set_route};
 use crate::membership;
-use crate::message::{Kind, Message};
+use crate::message::{Message, MessageKind};
 use crate::queue_pair;
 use crate::sockets::{Stage, sockets};
 
@@ -134,7 +134,7 @@ unsafe fn respond(news: &mut News) {
             return;
         }
         let established = queue_pair::ready(id, &inner).and_then(|()| {
-            let ready = Message::bare(Kind::Ready);
+            let ready = Message::bare(MessageKind::Ready);
             sockets()?.say(news.token, &[Stage::Answered], &ready, Stage::Established)
         });
         match established {

@@ -13,7 +13,7 @@ use crate::address;
 use crate::call::{Errno, Outcome, require, status};
 use crate::channel::{self, Channel, Event};
 use crate::device::{self, Device, devices};
-use crate::message::{Kind, Message, random_psn};
+use crate::message::{Message, MessageKind, random_psn};
 use crate::sockets::{Owner, sockets};
 
 /// The public part first: a pointer to one is a pointer to the other. Programs read and write the public part, so
@@ -117,7 +117,7 @@ pub fn create(
         device: None,
         own: Message {
             psn: random_psn(),
-            ..Message::bare(Kind::Request)
+            ..Message::bare(MessageKind::Request)
         },
         peer: None,
         waits,

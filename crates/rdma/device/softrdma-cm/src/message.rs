@@ -12,7 +12,7 @@ const HEADER_LEN: usize = 56;
 pub const LEN: usize = HEADER_LEN + PRIVATE_MAX + 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     Request = 1,
     Reply = 2,
     Ready = 3,
@@ -20,9 +20,9 @@ pub enum Kind {
     Disconnect = 5,
 }
 
-impl Kind {
-    fn from_byte(byte: u8) -> Option<Kind> {
-        use Kind::*;
+impl MessageKind {
+    fn from_byte(byte: u8) -> Option<MessageKind> {
+        use MessageKind::*;
         [Request, Reply, Ready, Reject, Disconnect]
             .into_iter()
             .find(|kind| *kind as u8 == byte)
@@ -32,7 +32,7 @@ impl Kind {
 /// `responder_resources` and `initiator_depth` are the sender's own. Only a rejection has a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    pub kind: Kind,
+    pub kind: MessageKind,
     pub port_space: u16,
     pub qp_num: u32,
     pub psn: u32,
@@ -52,7 +52,7 @@ pub struct Message {
 
 impl Message {
     /// A message with nothing to tell but its kind.
-    pub fn bare(kind: Kind) -> Message {
+    pub fn bare(kind: MessageKind) -> Message {
         Message {
             kind,
             port_space: 0,
@@ -107,7 +107,7 @@ impl Message {
         let mut gid = [0; 16];
         gid.copy_from_slice(&bytes[40..56]);
         Some(Message {
-            kind: Kind::from_byte(bytes[4])?,
+            kind: MessageKind::from_byte(bytes[4])?,
             port_space: half(6),
             qp_num: word(8),
             psn: word(12),
@@ -156,7 +156,7 @@ mod tests {
                 reason: 28,
                 gid: *b"0123456789abcdef",
                 private: (0..private).map(|byte| byte as u8).collect(),
-                ..Message::bare(Kind::Reply)
+                ..Message::bare(MessageKind::Reply)
             };
             assert_eq!(Message::decode(&message.encode()), Some(message));
         }
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn other_peoples_bytes_are_refused() {
-        let mut bytes = Message::bare(Kind::Ready).encode();
+        let mut bytes = Message::bare(MessageKind::Ready).encode();
         bytes[4] = 6;
         assert_eq!(Message::decode(&bytes), None);
-        bytes = Message::bare(Kind::Ready).encode();
+        bytes = Message::bare(MessageKind::Ready).encode();
         bytes[3] ^= 1;
         assert_eq!(Message::decode(&bytes), None);
         assert_eq!(Message::decode(&[0; LEN]), None);

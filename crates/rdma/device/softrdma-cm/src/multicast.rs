@@ -13,7 +13,7 @@ use crate::channel::{Channel, News};
 use crate::event::complete;
 use crate::identifier::Identifier;
 use crate::membership::member;
-use crate::message::{Kind, Message};
+use crate::message::{Message, MessageKind};
 
 const ADDRESS_GIVEN: u32 = 1;
 
@@ -55,7 +55,7 @@ unsafe fn join(id: *mut rdma_cm_id, address: *const sockaddr, context: *mut c_vo
             token: 0,
             peer: Some(Message {
                 gid,
-                ..Message::bare(Kind::Reply)
+                ..Message::bare(MessageKind::Reply)
             }),
         };
         (*(*id).channel.cast::<Channel>()).push(news);

@@ -12,7 +12,7 @@ use crate::channel::{Channel, News};
 use crate::device::devices;
 use crate::event::complete;
 use crate::identifier::{Identifier, attach, bind, set_route};
-use crate::message::{Kind, Message};
+use crate::message::{Message, MessageKind};
 
 /// The call's event, which the application takes from the channel, or which is waited for here.
 ///
@@ -66,7 +66,7 @@ unsafe fn resolve(id: *mut rdma_cm_id, given: Option<SocketAddr>, target: Socket
             gid,
             lid: device.lid,
             mtu: device.mtu as u8,
-            ..Message::bare(Kind::Reply)
+            ..Message::bare(MessageKind::Reply)
         });
         (*id).route.addr.dst = address::write(target).0;
         (*id).route.addr.ib.dgid.raw = gid;

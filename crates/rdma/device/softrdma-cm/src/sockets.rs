@@ -22,7 +22,7 @@ use crate::abi::*;
 use crate::address;
 use crate::call::{Errno, Outcome, system};
 use crate::channel::{Channel, News};
-use crate::message::{self, Kind, Message};
+use crate::message::{self, Message, MessageKind};
 
 /// Why a connection that nobody listens for is rejected, in the numbers of the InfiniBand specification.
 const INVALID_SERVICE: c_int = 8;
@@ -385,34 +385,34 @@ impl Endpoint {
     fn understand(&mut self, table: &Table, token: u64, message: Message) -> Option<bool> {
         let datagrams = u32::from(message.port_space) == RDMA_PS_UDP;
         match (self.stage, message.kind) {
-            (Stage::Arriving, Kind::Request) => {
+            (Stage::Arriving, MessageKind::Request) => {
                 let listener = table.endpoints.get(&self.listener)?;
                 self.stage = Stage::Asked;
                 listener.tell(RDMA_CM_EVENT_CONNECT_REQUEST, 0, token, Some(message));
                 Some(true)
             }
-            (Stage::Requested, Kind::Reply) if datagrams => {
+            (Stage::Requested, MessageKind::Reply) if datagrams => {
                 self.tell(RDMA_CM_EVENT_ESTABLISHED, 0, token, Some(message));
                 Some(false)
             }
-            (Stage::Requested, Kind::Reply) => {
+            (Stage::Requested, MessageKind::Reply) => {
                 self.stage = Stage::Answered;
                 self.tell(RDMA_CM_EVENT_CONNECT_RESPONSE, 0, token, Some(message));
                 Some(true)
             }
-            (Stage::Replied, Kind::Ready) => {
+            (Stage::Replied, MessageKind::Ready) => {
                 self.stage = Stage::Established;
                 self.tell(RDMA_CM_EVENT_ESTABLISHED, 0, token, None);
                 Some(true)
             }
-            (Stage::Requested | Stage::Replied, Kind::Reject) => {
+            (Stage::Requested | Stage::Replied, MessageKind::Reject) => {
                 let reason = message.reason as c_int;
                 self.tell(RDMA_CM_EVENT_REJECTED, reason, token, Some(message));
                 Some(false)
             }
             (
                 Stage::Answered | Stage::Replied | Stage::Established | Stage::Leaving,
-                Kind::Disconnect,
+                MessageKind::Disconnect,
             ) => {
                 self.tell(RDMA_CM_EVENT_DISCONNECTED, 0, token, None);
                 Some(false)

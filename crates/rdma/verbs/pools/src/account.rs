@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Kind, Pools, Reach};
+use crate::{PoolKind, Pools, Reach};
 
 /// A job in which every process talks to every process of the other nodes; within a node no queue pair is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,14 @@ impl Account {
         let mut is_over_xrc = false;
         for chosen in pools.toward(reach).pools() {
             match chosen.kind {
-                Kind::PerPeer => self.add_buffers(pools, chosen.pool, pairs),
-                Kind::Shared | Kind::Xrc => {
-                    queues.insert((chosen.pool, chosen.kind == Kind::Xrc));
+                PoolKind::PerPeer => self.add_buffers(pools, chosen.pool, pairs),
+                PoolKind::Shared | PoolKind::Xrc => {
+                    queues.insert((chosen.pool, chosen.kind == PoolKind::Xrc));
                 }
             }
             match chosen.kind {
-                Kind::PerPeer | Kind::Shared => add(&mut self.connected_queue_pairs, pairs),
-                Kind::Xrc => is_over_xrc = true,
+                PoolKind::PerPeer | PoolKind::Shared => add(&mut self.connected_queue_pairs, pairs),
+                PoolKind::Xrc => is_over_xrc = true,
             }
         }
         if is_over_xrc {

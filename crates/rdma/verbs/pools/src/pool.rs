@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How peers reach a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum PoolKind {
     /// `P`: posted to the queue pair of each peer, which has credits for them.
     PerPeer,
     /// `S`: in a shared receive queue, with a queue pair for each peer and pool.
@@ -13,18 +13,18 @@ pub enum Kind {
     Xrc,
 }
 
-impl Kind {
+impl PoolKind {
     pub fn letter(self) -> char {
         match self {
-            Kind::PerPeer => 'P',
-            Kind::Shared => 'S',
-            Kind::Xrc => 'X',
+            PoolKind::PerPeer => 'P',
+            PoolKind::Shared => 'S',
+            PoolKind::Xrc => 'X',
         }
     }
 
     /// The kind of that letter, small ones too.
-    pub fn of_letter(letter: char) -> Option<Kind> {
-        let kinds = [Kind::PerPeer, Kind::Shared, Kind::Xrc];
+    pub fn of_letter(letter: char) -> Option<PoolKind> {
+        let kinds = [PoolKind::PerPeer, PoolKind::Shared, PoolKind::Xrc];
         let letter = letter.to_ascii_uppercase();
         kinds.into_iter().find(|kind| kind.letter() == letter)
     }
@@ -42,7 +42,7 @@ pub const MOST_POOLS: usize = 16;
 /// Buffers of one size. The numbers keep to what [`Pools`](crate::Pools) checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pool {
-    pub kind: Kind,
+    pub kind: PoolKind,
     /// Bytes of a buffer, the library's header included.
     pub bytes: u32,
     /// Buffers that are posted: in all, or to each peer (`P`).
@@ -59,8 +59,8 @@ impl Pool {
     /// `credits` or more of the `count` that there are, so no more of them are under way.
     pub fn reserve(&self) -> u32 {
         match self.kind {
-            Kind::PerPeer => self.count / self.credits,
-            Kind::Shared | Kind::Xrc => 0,
+            PoolKind::PerPeer => self.count / self.credits,
+            PoolKind::Shared | PoolKind::Xrc => 0,
         }
     }
 
@@ -76,19 +76,19 @@ pub fn default_low(count: u32) -> u32 {
 }
 
 /// `credits` where a specification leaves them out.
-pub fn default_credits(kind: Kind, low: u32) -> u32 {
+pub fn default_credits(kind: PoolKind, low: u32) -> u32 {
     let part = match kind {
-        Kind::PerPeer => 2,
-        Kind::Shared | Kind::Xrc => 4,
+        PoolKind::PerPeer => 2,
+        PoolKind::Shared | PoolKind::Xrc => 4,
     };
     (low / part).max(1)
 }
 
 /// A receiver that owes fewer than `credits` credits, and has more than `low` buffers posted, must not keep its peer without any.
-pub fn most_credits(kind: Kind, count: u32, low: u32) -> u32 {
+pub fn most_credits(kind: PoolKind, count: u32, low: u32) -> u32 {
     match kind {
-        Kind::PerPeer => low + 1,
-        Kind::Shared | Kind::Xrc => count,
+        PoolKind::PerPeer => low + 1,
+        PoolKind::Shared | PoolKind::Xrc => count,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Kind, Pool, Reach, Selection, default_credits, default_low, most_credits};
+use crate::{Pool, PoolKind, Reach, Selection, default_credits, default_low, most_credits};
 
 /// The pools of a process, by ascending size: at least one, at most [`MOST_POOLS`](crate::MOST_POOLS). No two have the same size, but a
 /// shared pool and an XRC pool after it may: then the first is for peers that are not reached over XRC.
@@ -24,7 +24,11 @@ impl Pools {
     /// three, 2.6 MiB. The largest hold a message of 16 KiB and its headers.
     pub fn sensible(has_xrc: bool) -> Pools {
         const LONGEST: u32 = (16 << 10) + 128;
-        let kind = if has_xrc { Kind::Xrc } else { Kind::Shared };
+        let kind = if has_xrc {
+            PoolKind::Xrc
+        } else {
+            PoolKind::Shared
+        };
         let sizes: &[(u32, u32)] = match has_xrc {
             true => &[(256, 512), (1 << 10, 256), (4 << 10, 128), (LONGEST, 128)],
             false => &[(256, 512), (2 << 10, 256), (LONGEST, 128)],
@@ -51,7 +55,7 @@ impl Pools {
     ///
     /// Of a shared pool and an XRC pool of the same size, the second remains. Credits that are too many for the kind become as many as it
     /// may have.
-    pub fn all_of(&self, kind: Kind) -> Pools {
+    pub fn all_of(&self, kind: PoolKind) -> Pools {
         let as_kind = |pool: Pool| Pool {
             kind,
             credits: pool.credits.min(most_credits(kind, pool.count, pool.low)),
@@ -72,7 +76,7 @@ impl Pools {
         Selection::new(&self.pools, reach)
     }
 
-    pub fn has(&self, kind: Kind) -> bool {
+    pub fn has(&self, kind: PoolKind) -> bool {
         self.pools.iter().any(|pool| pool.kind == kind)
     }
 }

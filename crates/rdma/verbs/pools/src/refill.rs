@@ -62,11 +62,11 @@ impl Refill {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::PoolKind;
 
     fn refill(count: u32, low: u32) -> Refill {
         Refill::new(&Pool {
-            kind: Kind::Shared,
+            kind: PoolKind::Shared,
             bytes: 64,
             count,
             low,

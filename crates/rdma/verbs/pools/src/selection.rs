@@ -1,6 +1,6 @@
 //! A sender's choice: the smallest pool that fits.
 
-use crate::{Kind, Pool};
+use crate::{Pool, PoolKind};
 
 /// How a peer reaches a process: both adapters decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub struct Chosen {
     /// Its place in the specification.
     pub pool: usize,
     /// A pool of kind X is a shared one for a peer that is not reached over XRC.
-    pub kind: Kind,
+    pub kind: PoolKind,
     /// Of a buffer.
     pub bytes: u32,
 }
@@ -31,8 +31,8 @@ pub struct Selection {
 impl Selection {
     pub(crate) fn new(pools: &[Pool], reach: Reach) -> Selection {
         let is_double = |index: usize| match (reach, pools[index].kind) {
-            (Reach::Xrc, Kind::Shared) => pools.get(index + 1),
-            (Reach::Connected, Kind::Xrc) => index.checked_sub(1).map(|before| &pools[before]),
+            (Reach::Xrc, PoolKind::Shared) => pools.get(index + 1),
+            (Reach::Connected, PoolKind::Xrc) => index.checked_sub(1).map(|before| &pools[before]),
             _ => None,
         };
         let chosen = |(index, pool): (usize, &Pool)| {
@@ -65,9 +65,9 @@ impl Selection {
     }
 }
 
-fn reached(kind: Kind, reach: Reach) -> Kind {
+fn reached(kind: PoolKind, reach: Reach) -> PoolKind {
     match (kind, reach) {
-        (Kind::Xrc, Reach::Connected) => Kind::Shared,
+        (PoolKind::Xrc, Reach::Connected) => PoolKind::Shared,
         _ => kind,
     }
 }

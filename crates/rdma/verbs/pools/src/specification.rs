@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::{
-    Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, Pools, default_credits,
+    LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, PoolKind, Pools, default_credits,
     default_low, most_credits,
 };
 
@@ -103,7 +103,7 @@ fn pools(text: Piece<'_>) -> Read<Pools> {
 }
 
 fn check_order(last: &Pool, pool: &Pool, piece: Piece<'_>) -> Read<()> {
-    let is_pair = (last.kind, pool.kind) == (Kind::Shared, Kind::Xrc);
+    let is_pair = (last.kind, pool.kind) == (PoolKind::Shared, PoolKind::Xrc);
     let bytes_at = piece.split(',').nth(1).map_or(piece.at, |bytes| bytes.at);
     match pool.bytes.cmp(&last.bytes) {
         std::cmp::Ordering::Greater => Ok(()),
@@ -149,13 +149,13 @@ fn pool(piece: Piece<'_>) -> Read<Pool> {
     }
 }
 
-fn kind(field: Option<Piece<'_>>, piece: Piece<'_>) -> Read<Kind> {
+fn kind(field: Option<Piece<'_>>, piece: Piece<'_>) -> Read<PoolKind> {
     let field = field.filter(|field| !field.text.is_empty());
     let Some(field) = field else {
         return wrong(piece.at, "a type is missing: P, S or X");
     };
     let mut letters = field.text.chars();
-    match (letters.next().and_then(Kind::of_letter), letters.next()) {
+    match (letters.next().and_then(PoolKind::of_letter), letters.next()) {
         (Some(kind), None) => Ok(kind),
         (Some(_), Some(_)) => wrong(field.at + 1, "a comma is missing after the type"),
         (None, _) => wrong(

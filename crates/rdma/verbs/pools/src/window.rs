@@ -58,11 +58,11 @@ impl SendWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::PoolKind;
 
     fn window(credits: u32) -> SendWindow {
         SendWindow::new(&Pool {
-            kind: Kind::Xrc,
+            kind: PoolKind::Xrc,
             bytes: 64,
             count: 8,
             low: 4,

@@ -51,7 +51,7 @@ pub use domain::{Domain, ParentDomain, ProtectionDomain, SerialDomain, ThreadDom
 pub use error::{Error, PostError};
 pub use event::{Event, Subject};
 pub use memory::{Buffer, MemoryRegion, Part, Remote};
-pub use queue_pair::{Kind, QueuePair, QueuePairAttributes};
+pub use queue_pair::{QpType, QueuePair, QueuePairAttributes};
 pub use request::{Operation, ReceiveList, Request, SendList};
 pub use shared_receive::SharedReceiveQueue;
 pub use sole::SoleQueues;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum QpType {
     /// Reliable connection.
     Rc,
     /// Unreliable connection.
@@ -23,13 +23,13 @@ pub enum Kind {
     XrcSend,
 }
 
-impl Kind {
+impl QpType {
     fn as_abi(self) -> ibv_qp_type {
         match self {
-            Kind::Rc => IBV_QPT_RC,
-            Kind::Uc => IBV_QPT_UC,
-            Kind::Ud => IBV_QPT_UD,
-            Kind::XrcSend => IBV_QPT_XRC_SEND,
+            QpType::Rc => IBV_QPT_RC,
+            QpType::Uc => IBV_QPT_UC,
+            QpType::Ud => IBV_QPT_UD,
+            QpType::XrcSend => IBV_QPT_XRC_SEND,
         }
     }
 }
@@ -37,7 +37,7 @@ impl Kind {
 /// What a queue pair is made with.
 #[derive(Clone, Debug)]
 pub struct QueuePairAttributes {
-    pub kind: Kind,
+    pub kind: QpType,
     /// Requests that each queue has room for.
     pub send_depth: u32,
     pub receive_depth: u32,
@@ -50,7 +50,7 @@ pub struct QueuePairAttributes {
 impl Default for QueuePairAttributes {
     fn default() -> QueuePairAttributes {
         QueuePairAttributes {
-            kind: Kind::Rc,
+            kind: QpType::Rc,
             send_depth: 128,
             receive_depth: 1,
             inline_bytes: 0,
@@ -62,7 +62,7 @@ impl Default for QueuePairAttributes {
 /// A queue pair in domain `D` that reports to `C`. Whether it is `Send` and `Sync` follows from the two.
 pub struct QueuePair<D: Domain = ProtectionDomain, C: Completions = CompletionQueue> {
     raw: *mut ibv_qp,
-    kind: Kind,
+    kind: QpType,
     inline_bytes: u32,
     _shared_receive: Option<SharedReceiveQueue>,
     send_queue: C,
@@ -127,7 +127,7 @@ impl<D: Domain, C: Completions> QueuePair<D, C> {
         self.raw
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> QpType {
         self.kind
     }
 

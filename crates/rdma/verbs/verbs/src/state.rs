@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use weft_verbs_abi::*;
 
 use crate::error::check;
-use crate::{Completions, Connection, Context, Domain, Error, Kind, QueuePair};
+use crate::{Completions, Connection, Context, Domain, Error, QpType, QueuePair};
 
 impl<D: Domain, C: Completions> QueuePair<D, C> {
     /// From reset to ready to send, connected to a peer.
@@ -38,7 +38,7 @@ impl<D: Domain, C: Completions> QueuePair<D, C> {
 
     /// From reset to ready to send, for datagrams.
     pub fn start_datagrams(&self, port: u8, key: u32, send_psn: u32) -> Result<(), Error> {
-        debug_assert_eq!(self.kind(), Kind::Ud);
+        debug_assert_eq!(self.kind(), QpType::Ud);
         let mut attributes = ibv_qp_attr {
             qp_state: IBV_QPS_INIT,
             port_num: port,

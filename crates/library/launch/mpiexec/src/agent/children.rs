@@ -3,7 +3,7 @@
 use super::child::Child;
 use super::down::{Down, Part, Start};
 use super::frame::{ALL_HOSTS, Frame};
-use super::launcher::Way;
+use super::launcher::AgentCommand;
 use super::link::Arrived;
 use weft_kernel::Poller;
 
@@ -35,7 +35,7 @@ pub struct Children {
 /// What children are started with.
 pub struct Settings<'a> {
     pub orders: &'a Orders,
-    pub way: &'a Way,
+    pub way: &'a AgentCommand,
     pub launch_timeout: Duration,
     pub host_timeout: Duration,
 }

@@ -1,6 +1,6 @@
 //! What mpiexec tells agents.
 
-use super::launcher::Way;
+use super::launcher::AgentCommand;
 use crate::assignment::{Orders, Runs};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct Start {
     pub part: Part,
     /// The hosts that it is to start agents on, and they in turn.
     pub below: Vec<Part>,
-    pub way: Way,
+    pub way: AgentCommand,
     pub launch_timeout: Duration,
     pub host_timeout: Duration,
 }

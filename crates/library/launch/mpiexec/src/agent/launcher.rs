@@ -11,7 +11,7 @@ pub const AGENT_OPTION: &str = "--agent";
 
 /// How agents are started; the same on every node of the tree.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Way {
+pub struct AgentCommand {
     pub launcher: Launcher,
     /// In place of ssh or srun.
     pub program: Option<OsString>,
@@ -20,7 +20,7 @@ pub struct Way {
     pub mpiexec: OsString,
 }
 
-impl Way {
+impl AgentCommand {
     /// The words of the command for a host; `is_here` for the machine that starts it.
     pub fn command(&self, host: &str, is_here: bool) -> Vec<OsString> {
         let plain = vec![self.mpiexec.clone(), AGENT_OPTION.into()];
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt;
 
-    fn way(launcher: Launcher, program: Option<&str>) -> Way {
-        Way {
+    fn way(launcher: Launcher, program: Option<&str>) -> AgentCommand {
+        AgentCommand {
             launcher,
             program: program.map(OsString::from),
             extra: vec!["-p".into(), "2222".into()],
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    fn shown(way: &Way, is_here: bool) -> String {
+    fn shown(way: &AgentCommand, is_here: bool) -> String {
         let words = way.command("b", is_here);
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join("|")

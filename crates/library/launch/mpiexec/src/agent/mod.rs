@@ -19,6 +19,6 @@ pub use children::{Children, Event, Settings, share};
 pub use codec::{decode, frame};
 pub use down::{Down, Part, Start, WINDOW_BYTES};
 pub use frame::{ALL_HOSTS, Decoder, Frame, encode as encode_frame};
-pub use launcher::{AGENT_OPTION, Way};
+pub use launcher::{AGENT_OPTION, AgentCommand};
 pub use link::{Arrived, Link};
 pub use up::{Described, Failure, Origin, Up};

@@ -16,7 +16,7 @@ mod talk;
 
 use weft_kernel::{Interest, Poller};
 
-use crate::agent::{Children, Down, Failure, Part, Settings, Way};
+use crate::agent::{AgentCommand, Children, Down, Failure, Part, Settings};
 use crate::arguments::{Job, Stdin};
 use crate::assignment::Orders;
 use crate::environment::JOB_VARIABLE;
@@ -115,12 +115,12 @@ pub fn run(job: &Job, layout: &Layout, orders: &Orders, own: &Own) -> Result<u8,
 }
 
 /// How agents are started, from the command line and from variables that MPICH's users know.
-fn way(job: &Job, layout: &Layout) -> io::Result<Way> {
+fn way(job: &Job, layout: &Layout) -> io::Result<AgentCommand> {
     let extra = std::env::var_os("HYDRA_LAUNCH_EXTRA_ARGS").unwrap_or_default();
     let words = extra.as_bytes().split(u8::is_ascii_whitespace);
     let words = words.filter(|word| !word.is_empty());
     let program = job.hosts.launcher_program.clone();
-    Ok(Way {
+    Ok(AgentCommand {
         launcher: layout.launcher,
         program: program.or_else(|| std::env::var_os("HYDRA_LAUNCHER_EXEC")),
         extra: words

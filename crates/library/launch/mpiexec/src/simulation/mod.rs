@@ -12,7 +12,7 @@ mod node;
 
 pub use counts::{Counts, Traffic};
 
-use crate::agent::{Down, Part, Start, Up, Way, share};
+use crate::agent::{AgentCommand, Down, Part, Start, Up, share};
 use crate::arguments::{self, Command};
 use crate::assignment::{Orders, Runs};
 use crate::head::Store;
@@ -243,7 +243,7 @@ impl Simulation {
             orders: self.orders.clone(),
             part: part.clone(),
             below: below.to_vec(),
-            way: Way {
+            way: AgentCommand {
                 launcher: self.layout.launcher,
                 program: None,
                 extra: Vec::new(),

@@ -30,13 +30,13 @@ pub struct Forwarded {
     by_line: bool,
     /// How much may be sent until mpiexec has written some; less than nothing after a long line.
     credit_bytes: i64,
-    outbox: Vec<Piece>,
+    outbox: Vec<OutputChunk>,
     /// mpiexec takes no more.
     is_refused: bool,
 }
 
 /// Output of a rank, on its way to mpiexec.
-pub struct Piece {
+pub struct OutputChunk {
     pub rank: u32,
     pub is_error: bool,
     pub bytes: Vec<u8>,
@@ -141,7 +141,7 @@ impl Output {
     }
 
     /// What an agent is to send.
-    pub fn take_outbox(&mut self) -> Vec<Piece> {
+    pub fn take_outbox(&mut self) -> Vec<OutputChunk> {
         match self {
             Output::Forwarded(forwarded) => std::mem::take(&mut forwarded.outbox),
             Output::Direct | Output::Passed(_) => Vec::new(),
@@ -203,7 +203,7 @@ impl Forwarded {
         stream.read(&mut bytes)?;
         if !bytes.is_empty() && !self.is_refused {
             self.credit_bytes -= bytes.len() as i64;
-            self.outbox.push(Piece {
+            self.outbox.push(OutputChunk {
                 rank: stream.rank,
                 is_error: stream.is_error,
                 bytes,

@@ -15,7 +15,7 @@ use crate::environment::{self, RankPlace};
 use crate::plan::{Application, Plan};
 use crate::pmi::{self, Server};
 use crate::source::Source;
-use crate::sys::{self, Launch, ProcessTable, SignalReader, Spawner, StartFailure, Step};
+use crate::sys::{self, Launch, ProcessTable, SignalReader, Spawner, StartFailure, StartStep};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -177,8 +177,8 @@ pub(super) fn explain(failure: &StartFailure, number: u32, application: &Applica
     let program = application.program.to_string_lossy();
     let error = &failure.error;
     match failure.step {
-        Step::Prepare => format!("rank {number} cannot be set up: {error}"),
-        Step::Directory => {
+        StartStep::Prepare => format!("rank {number} cannot be set up: {error}"),
+        StartStep::Directory => {
             let directory = application
                 .directory
                 .as_ref()
@@ -188,11 +188,11 @@ pub(super) fn explain(failure: &StartFailure, number: u32, application: &Applica
                 directory.unwrap_or_default()
             )
         }
-        Step::Execute if error.kind() == io::ErrorKind::NotFound => {
+        StartStep::Execute if error.kind() == io::ErrorKind::NotFound => {
             format!(
                 "rank {number} cannot run {program}: its interpreter (after `#!`, or the dynamic loader) is missing"
             )
         }
-        Step::Execute => format!("rank {number} cannot run {program}: {error}"),
+        StartStep::Execute => format!("rank {number} cannot run {program}: {error}"),
     }
 }

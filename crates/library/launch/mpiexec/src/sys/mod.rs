@@ -23,7 +23,7 @@ pub use process::{
 };
 pub use signals::{Received, SignalReader, describe as describe_signal};
 pub use socket::{receive, send, socket_pair};
-pub use spawn::{Launch, Spawner, StartFailure, Step};
+pub use spawn::{Launch, Spawner, StartFailure, StartStep};
 pub use stream::OwnStream;
 pub use watchdog::{Watchdog, wait_for_orphans};
 

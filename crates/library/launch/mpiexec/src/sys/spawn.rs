@@ -40,7 +40,7 @@ pub struct Spawner {
 
 /// What a child could not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum StartStep {
     Prepare,
     Directory,
     Execute,
@@ -48,7 +48,7 @@ pub enum Step {
 
 pub struct StartFailure {
     pub pid: Pid,
-    pub step: Step,
+    pub step: StartStep,
     pub error: io::Error,
 }
 
@@ -89,7 +89,7 @@ impl Spawner {
             // SAFETY: in the child; all pointers are to memory that the fork copied.
             unsafe {
                 let step = self.become_rank(launch, cpus.as_ref());
-                if step == Step::Execute {
+                if step == StartStep::Execute {
                     libc::execve(
                         launch.program.as_ptr(),
                         arguments.as_ptr(),
@@ -120,54 +120,54 @@ impl Spawner {
     ///
     /// # Safety
     /// Only in a fresh child of a process with one thread.
-    unsafe fn become_rank(&self, launch: &Launch, cpus: Option<&libc::cpu_set_t>) -> Step {
+    unsafe fn become_rank(&self, launch: &Launch, cpus: Option<&libc::cpu_set_t>) -> StartStep {
         // SAFETY: system calls on numbers and on structs that live in `self` and `launch`.
         unsafe {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 {
-                return Step::Prepare;
+                return StartStep::Prepare;
             }
             if libc::getppid() != self.parent {
                 // mpiexec ended before the call above could arm.
                 libc::_exit(1);
             }
             if launch.own_group && libc::setpgid(0, 0) != 0 {
-                return Step::Prepare;
+                return StartStep::Prepare;
             }
             for (number, stream) in launch.streams.iter().enumerate() {
                 if stream.is_some_and(|fd| libc::dup2(fd, number as RawFd) < 0) {
-                    return Step::Prepare;
+                    return StartStep::Prepare;
                 }
             }
             if libc::fcntl(launch.socket, libc::F_SETFD, 0) != 0 {
-                return Step::Prepare;
+                return StartStep::Prepare;
             }
             if cpus.is_some_and(|set| libc::sched_setaffinity(0, size_of_val(set), set) != 0) {
-                return Step::Prepare;
+                return StartStep::Prepare;
             }
             if self
                 .descriptor_limit
                 .is_some_and(|limit| libc::setrlimit(libc::RLIMIT_NOFILE, &limit) != 0)
             {
-                return Step::Prepare;
+                return StartStep::Prepare;
             }
             if launch
                 .directory
                 .is_some_and(|directory| libc::chdir(directory.as_ptr()) != 0)
             {
-                return Step::Directory;
+                return StartStep::Directory;
             }
             // The Rust runtime ignores SIGPIPE, which an exec would hand on.
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             match unblock_all() {
-                Ok(()) => Step::Execute,
-                Err(_) => Step::Prepare,
+                Ok(()) => StartStep::Execute,
+                Err(_) => StartStep::Prepare,
             }
         }
     }
 
     /// # Safety
     /// Only in a child, which ends here, right after the call that failed.
-    unsafe fn report_and_exit(&self, step: Step) -> ! {
+    unsafe fn report_and_exit(&self, step: StartStep) -> ! {
         // SAFETY: the record is live and shorter than PIPE_BUF, so it is written whole or not at all.
         unsafe {
             let record: Record = [libc::getpid(), step as i32, *libc::__errno_location()];
@@ -191,7 +191,7 @@ impl Spawner {
                 size_of::<Record>(),
             )
         };
-        let step = [Step::Prepare, Step::Directory, Step::Execute]
+        let step = [StartStep::Prepare, StartStep::Directory, StartStep::Execute]
             .into_iter()
             .find(|step| *step as i32 == record[1])?;
         (count == size_of::<Record>() as isize).then(|| StartFailure {

@@ -1,7 +1,7 @@
 //! A scan within each host; then each host's last rank, which has the result of the whole host, takes part in an exclusive scan
 //! among the hosts, and broadcasts what comes before its host there.
 
-use super::Kind;
+use super::ScanKind;
 use crate::channel::Speaker;
 use crate::{Channel, PointToPoint, Reduction, flat};
 
@@ -9,7 +9,7 @@ use crate::{Channel, PointToPoint, Reduction, flat};
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
-    kind: Kind,
+    kind: ScanKind,
 ) {
     let (host, hosts) = (channel.within_host(), channel.hosts());
     let lasts = channel.across(Speaker::Last);
@@ -20,11 +20,11 @@ pub(super) async fn run<P: PointToPoint>(
     let mut total = reduction.in_scratch(&scratch, 1);
     let output = reduction.output();
     match kind {
-        Kind::Inclusive => {
+        ScanKind::Inclusive => {
             channel.keep(flat::scan::scan(&host, *reduction).await);
             total = output;
         }
-        Kind::Exclusive => {
+        ScanKind::Exclusive => {
             // In place, the result takes the place of the operand.
             reduction.input().copy_to(total);
             channel.keep(flat::scan::exscan(&host, *reduction).await);
@@ -41,7 +41,7 @@ pub(super) async fn run<P: PointToPoint>(
         return;
     }
     channel.keep(flat::bcast::bcast(&host, before.memory(), host.size() - 1).await);
-    if kind == Kind::Exclusive && host.rank() == 0 {
+    if kind == ScanKind::Exclusive && host.rank() == 0 {
         before.copy_to(output);
     } else {
         reduction.combine(before, output);

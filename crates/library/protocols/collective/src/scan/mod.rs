@@ -2,7 +2,7 @@
 
 mod hierarchical;
 
-pub use crate::flat::scan::Kind;
+pub use crate::flat::scan::ScanKind;
 
 use crate::{Channel, PointToPoint, Reduction, boxed, flat, select};
 
@@ -19,7 +19,7 @@ pub async fn scan<P: PointToPoint>(
     run(
         channel,
         reduction,
-        Kind::Inclusive,
+        ScanKind::Inclusive,
         selected(channel, &reduction),
     )
     .await
@@ -33,7 +33,7 @@ pub async fn exscan<P: PointToPoint>(
     run(
         channel,
         reduction,
-        Kind::Exclusive,
+        ScanKind::Exclusive,
         selected(channel, &reduction),
     )
     .await
@@ -47,7 +47,7 @@ fn selected<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: Reduction<'_>,
-    kind: Kind,
+    kind: ScanKind,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {

@@ -18,15 +18,15 @@ const CLASSES: usize = 1 + 2 * usize::BITS as usize;
 /// Operations, which the tables number.
 pub(super) const OPERATIONS: usize = 10;
 
-struct Kind {
+struct Chosen {
     /// 0 while there is none.
     key: AtomicU64,
     /// One more than the number of the algorithm; 0 while none is chosen.
     chosen: [[AtomicU8; CLASSES]; OPERATIONS],
 }
 
-static MEMO: [Kind; KINDS] = [const {
-    Kind {
+static MEMO: [Chosen; KINDS] = [const {
+    Chosen {
         key: AtomicU64::new(0),
         chosen: [const { [const { AtomicU8::new(0) }; CLASSES] }; OPERATIONS],
     }
@@ -71,8 +71,8 @@ fn key_of(call: Call) -> u64 {
     ranks << 4 | sharing << 2 | cores
 }
 
-impl Kind {
-    fn of(key: u64) -> Option<&'static Kind> {
+impl Chosen {
+    fn of(key: u64) -> Option<&'static Chosen> {
         let first = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         for place in 0..PLACES {
             let kind = &MEMO[(first as usize + place) % KINDS];
@@ -98,7 +98,7 @@ pub(super) fn chosen(operation: usize, call: Call, choose: fn(Call) -> u8) -> u8
         bytes: shortest_alike(call.bytes),
         ..call
     };
-    let Some(kind) = Kind::of(key_of(call)) else {
+    let Some(kind) = Chosen::of(key_of(call)) else {
         return choose(of_class);
     };
     let place = &kind.chosen[operation][class];

@@ -21,7 +21,7 @@ pub enum Operation {
     Scatter(scatter::Algorithm),
     Allgather(allgather::Algorithm),
     Alltoall(alltoall::Algorithm),
-    Scan(scan::Algorithm, scan::Kind),
+    Scan(scan::Algorithm, scan::ScanKind),
     ReduceScatter(reduce_scatter::Algorithm),
 }
 
@@ -37,7 +37,7 @@ pub fn all() -> Vec<Operation> {
     all.extend(scatter::Algorithm::all().into_iter().map(Scatter));
     all.extend(allgather::Algorithm::all().into_iter().map(Allgather));
     all.extend(alltoall::Algorithm::all().into_iter().map(Alltoall));
-    for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
+    for kind in [scan::ScanKind::Inclusive, scan::ScanKind::Exclusive] {
         all.extend(
             scan::Algorithm::all()
                 .into_iter()
@@ -240,9 +240,9 @@ impl Case {
             Gather(_) | Allgather(_) => each(0),
             Scatter(_) => sum(self.root..self.root + 1, rank),
             Alltoall(_) => each(rank),
-            Scan(_, scan::Kind::Inclusive) => sum(0..rank + 1, 0),
-            Scan(_, scan::Kind::Exclusive) if rank == 0 => return None,
-            Scan(_, scan::Kind::Exclusive) => sum(0..rank, 0),
+            Scan(_, scan::ScanKind::Inclusive) => sum(0..rank + 1, 0),
+            Scan(_, scan::ScanKind::Exclusive) if rank == 0 => return None,
+            Scan(_, scan::ScanKind::Exclusive) => sum(0..rank, 0),
             ReduceScatter(_) => sum(all, rank),
         })
     }

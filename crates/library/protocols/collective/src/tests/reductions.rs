@@ -11,7 +11,7 @@ use weft_datatype::{Datatype, Op, Predefined};
 enum Form {
     Reduce(reduce::Algorithm, usize),
     Allreduce(allreduce::Algorithm),
-    Scan(scan::Algorithm, scan::Kind),
+    Scan(scan::Algorithm, scan::ScanKind),
 }
 
 impl Form {
@@ -71,7 +71,7 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
         for rank in 0..size {
             let wanted = match form {
                 Form::Scan(_, kind) => order
-                    .prefix(rank, kind == scan::Kind::Inclusive)
+                    .prefix(rank, kind == scan::ScanKind::Inclusive)
                     .unwrap_or_else(|| before[0].clone()),
                 _ if gets(rank) => all.clone().unwrap(),
                 _ => before[rank].clone(),
@@ -148,7 +148,7 @@ fn allreduce_combines_in_order() {
 fn scans_combine_in_order() {
     cases(|size, count, commutative, in_place| {
         for algorithm in scan::Algorithm::all() {
-            for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
+            for kind in [scan::ScanKind::Inclusive, scan::ScanKind::Exclusive] {
                 check(
                     size,
                     count,

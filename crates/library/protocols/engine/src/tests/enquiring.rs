@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use weft_transport::loopback::Network;
 use weft_transport::{Endpoint, Fabric, Header};
-use weft_wire::{Body, ENQUIRY_BYTES, Kind, Packet};
+use weft_wire::{Body, ENQUIRY_BYTES, Packet, PacketKind};
 
 use super::{CONTEXT, Traced, engines, memory};
 use crate::{Awaited, Engine, Enquiry, Failure, Outgoing, RequestId, Status};
@@ -191,7 +191,7 @@ fn a_flood_of_enquiries_costs_nothing() {
         source: 1,
         context: CONTEXT,
         tag: OVER,
-        ..Packet::control(Kind::Enquiry)
+        ..Packet::control(PacketKind::Enquiry)
     };
     let mut payload = [0; ENQUIRY_BYTES];
     Body([7, 13, 13]).put(&mut payload);

@@ -4,7 +4,7 @@
 use weft_memory::Memory;
 use weft_transport::loopback::{LoopbackEndpoint, Network};
 use weft_transport::{Endpoint, Fabric, Header, Lost, Refused, Sink};
-use weft_wire::{Body, FORGOTTEN, Kind, Packet};
+use weft_wire::{Body, FORGOTTEN, Packet, PacketKind};
 
 use super::{CONTEXT, Traced, engines};
 use crate::{Engine, Failure, RequestId};
@@ -44,13 +44,13 @@ const STAGES: [Stage; 11] = [
 ];
 
 /// The answers, by what fits.
-const ANSWERS: [(Kind, u8, usize, &[Stage]); 6] = [
-    (Kind::Cts, 0, 16, &[Stage::SendKept]),
-    (Kind::Data, 0, 8 + 100, &[Stage::ReceiveAsked]),
+const ANSWERS: [(PacketKind, u8, usize, &[Stage]); 6] = [
+    (PacketKind::Cts, 0, 16, &[Stage::SendKept]),
+    (PacketKind::Data, 0, 8 + 100, &[Stage::ReceiveAsked]),
     // Less than was announced.
-    (Kind::Data, 0, 8 + 99, &[]),
+    (PacketKind::Data, 0, 8 + 99, &[]),
     (
-        Kind::Ack,
+        PacketKind::Ack,
         0,
         8,
         &[
@@ -61,7 +61,7 @@ const ANSWERS: [(Kind, u8, usize, &[Stage]); 6] = [
     ),
     // What names no request that is under way may have been overtaken by its end.
     (
-        Kind::Cancelled,
+        PacketKind::Cancelled,
         0,
         8,
         &[
@@ -75,7 +75,7 @@ const ANSWERS: [(Kind, u8, usize, &[Stage]); 6] = [
         ],
     ),
     (
-        Kind::Cancelled,
+        PacketKind::Cancelled,
         FORGOTTEN,
         8,
         &[
@@ -119,7 +119,7 @@ impl Stand {
         sent
     }
 
-    fn message(kind: Kind) -> Packet {
+    fn message(kind: PacketKind) -> Packet {
         Packet {
             kind,
             flags: 0,
@@ -169,7 +169,8 @@ impl Stand {
                 let id = self.receive();
                 let mut body = [0; 16];
                 Body([1, 100]).put(&mut body);
-                self.lie(Stand::message(Kind::RtsOnly), &body).unwrap();
+                self.lie(Stand::message(PacketKind::RtsOnly), &body)
+                    .unwrap();
                 id
             }
             Stage::ReceiveTransfers => {
@@ -179,7 +180,7 @@ impl Stand {
                 let words = self.liar.bulk_send(ME, memory, 1).unwrap().0;
                 let mut body = [0; 48];
                 Body([1, 5000, words[0], words[1], words[2], words[3]]).put(&mut body);
-                let rts = Header(Stand::message(Kind::Rts).words());
+                let rts = Header(Stand::message(PacketKind::Rts).words());
                 self.liar.send(ME, rts, &body, false).unwrap();
                 // Until the transfer is taken up, and not until it is over.
                 let mut state = self.engine.lane(0).enter_soon();
@@ -193,7 +194,7 @@ impl Stand {
                 let id = self.send(8, true);
                 let mut body = [0; 8];
                 Body([id.bits()]).put(&mut body);
-                self.lie(Packet::control(Kind::Ack), &body).unwrap();
+                self.lie(Packet::control(PacketKind::Ack), &body).unwrap();
                 assert!(self.engine.is_complete(id));
                 id
             }
@@ -233,10 +234,10 @@ fn an_answer_that_does_not_fit_the_stage_ends_the_peer() {
                 (_, Stage::Complete) => true,
                 // The transport's own word completes it.
                 (_, Stage::ReceiveTransfers) => status.failure.is_none(),
-                (Kind::Cts, Stage::SendKept) => true,
-                (Kind::Data, Stage::ReceiveAsked) => bytes == 108,
-                (Kind::Ack, Stage::SendSynchronous) => true,
-                (Kind::Cancelled, Stage::SendCancelling) => flags == FORGOTTEN,
+                (PacketKind::Cts, Stage::SendKept) => true,
+                (PacketKind::Data, Stage::ReceiveAsked) => bytes == 108,
+                (PacketKind::Ack, Stage::SendSynchronous) => true,
+                (PacketKind::Cancelled, Stage::SendCancelling) => flags == FORGOTTEN,
                 _ => false,
             };
             assert_eq!(status.failure.is_none(), well, "{what}");
@@ -253,7 +254,9 @@ fn an_answer_fails_a_posted_receive_alone() {
         let is_complete = stand.engine.is_complete(id);
         let mut payload = [0; 16];
         Body([id.bits(), 9]).put(&mut payload);
-        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        stand
+            .lie(Packet::control(PacketKind::Answer), &payload)
+            .unwrap();
         let state = stand.engine.lane(0).enter_soon();
         assert!(!state.core.lost.contains(&LIAR), "{stage:?}");
         drop(state);
@@ -267,11 +270,15 @@ fn an_answer_fails_a_posted_receive_alone() {
         }
         // A receive of the slot's next user.
         let next = stand.receive();
-        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        stand
+            .lie(Packet::control(PacketKind::Answer), &payload)
+            .unwrap();
         assert!(!stand.engine.is_complete(next), "{stage:?}");
         let mut payload = [0; 16];
         Body([next.bits(), 256]).put(&mut payload);
-        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        stand
+            .lie(Packet::control(PacketKind::Answer), &payload)
+            .unwrap();
         assert!(
             stand.engine.is_complete(next),
             "no number: the peer is ended"
@@ -345,7 +352,7 @@ fn what_was_asked_of_an_ended_peer_is_not_done() {
         let [a, b, c, d] = liar.bulk_send(ME, memory, 1).unwrap().0;
         let mut body = [0; 48];
         Body([1, 5000, a, b, c, d]).put(&mut body);
-        let rts = Header(Stand::message(Kind::Rts).words());
+        let rts = Header(Stand::message(PacketKind::Rts).words());
         liar.send(ME, rts, &body, false).unwrap();
         liar.send(ME, Header([0xee, 0]), &[], false).unwrap();
         while !engine.is_complete(receive) {
@@ -370,10 +377,10 @@ fn what_was_asked_of_an_ended_peer_is_not_done() {
 #[test]
 fn what_was_asked_of_a_peer_that_is_lost_in_the_same_poll_is_not_done() {
     let answers = [
-        (Stage::SendKept, Kind::Cts, 0, 16),
-        (Stage::SendOffered, Kind::Cancelled, FORGOTTEN, 8),
-        (Stage::ReceivePosted, Kind::RtsOnly, 0, 16),
-        (Stage::ReceivePosted, Kind::Rts, 0, 48),
+        (Stage::SendKept, PacketKind::Cts, 0, 16),
+        (Stage::SendOffered, PacketKind::Cancelled, FORGOTTEN, 8),
+        (Stage::ReceivePosted, PacketKind::RtsOnly, 0, 16),
+        (Stage::ReceivePosted, PacketKind::Rts, 0, 48),
     ];
     for (stage, kind, flags, bytes) in answers {
         let mut stand = Stand::new();

@@ -3,7 +3,7 @@
 use weft_transport::loopback::Network;
 use weft_transport::tracer::Recent;
 use weft_transport::{Header, Peer};
-use weft_wire::{Kind, Packet};
+use weft_wire::{Packet, PacketKind};
 
 use super::{Traced, engines_telling, settle};
 use crate::{Engine, describe_packet};
@@ -174,17 +174,17 @@ fn a_cancelled_send_tells_whether_it_was_in_time() {
 fn nonsense_is_told_as_such() {
     let packet = |kind| Header(Packet::control(kind).words());
     for kind in [
-        Kind::Rts,
-        Kind::RtsOnly,
-        Kind::Cts,
-        Kind::Data,
-        Kind::Ack,
-        Kind::Cancel,
-        Kind::Cancelled,
-        Kind::Aggregate,
-        Kind::Failed,
-        Kind::Enquiry,
-        Kind::Answer,
+        PacketKind::Rts,
+        PacketKind::RtsOnly,
+        PacketKind::Cts,
+        PacketKind::Data,
+        PacketKind::Ack,
+        PacketKind::Cancel,
+        PacketKind::Cancelled,
+        PacketKind::Aggregate,
+        PacketKind::Failed,
+        PacketKind::Enquiry,
+        PacketKind::Answer,
     ] {
         let texts = describe_packet(packet(kind), &[1; 7]);
         assert!(

@@ -10,7 +10,7 @@ impl Table {
     pub(crate) fn audit<T, const N: usize>(
         &self,
         cells: &Arena<T, N>,
-        kind: Kind,
+        kind: Wildcards,
         pending: &Pending,
     ) {
         let expected: HashSet<u32> = cells

@@ -242,12 +242,12 @@ fn strangers_are_not_answered() {
 
 #[test]
 fn frames_that_are_none_end_the_peer_that_sends_them() {
-    use crate::frame::Kind;
+    use crate::frame::FrameKind;
     let cases = [
-        (Kind::Taken, [77, 0], "the end of a transfer"),
-        (Kind::Stream, [1, 1 << 40], "a wish for data"),
-        (Kind::Data, [5, 0], "data that nobody has asked for"),
-        (Kind::Packets, [5, 0], "a frame of the wrong length"),
+        (FrameKind::Taken, [77, 0], "the end of a transfer"),
+        (FrameKind::Stream, [1, 1 << 40], "a wish for data"),
+        (FrameKind::Data, [5, 0], "data that nobody has asked for"),
+        (FrameKind::Packets, [5, 0], "a frame of the wrong length"),
     ];
     for (kind, words, what) in cases {
         let (mut a, mut b) = linked_pair();

@@ -5,7 +5,7 @@
 
 use super::Link;
 use super::queued::{Gathered, Queued};
-use crate::frame::{Kind, gathered_bytes, put_gathered};
+use crate::frame::{FrameKind, gathered_bytes, put_gathered};
 use crate::send_queue::{Posting, SendQueues};
 
 /// A frame of several packets is as long as this at most, and as the longest of the peer's buffers that are no longer.
@@ -59,7 +59,7 @@ impl Link {
             Some(way) if self.has_place(bytes, queues) => {
                 let piece = self.gathered.take()?.piece;
                 let part = (piece, 0, bytes, true);
-                self.push_frame(way, Kind::Packets, None, part, queues)
+                self.push_frame(way, FrameKind::Packets, None, part, queues)
             }
             _ => {
                 self.keep_gathered();
@@ -72,7 +72,7 @@ impl Link {
     pub(super) fn keep_gathered(&mut self) {
         if let Some(Gathered { piece, bytes, .. }) = self.gathered.take() {
             self.queue.push_back(Queued::Part {
-                kind: Kind::Packets,
+                kind: FrameKind::Packets,
                 piece,
                 offset: 0,
                 bytes,

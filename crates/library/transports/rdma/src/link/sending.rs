@@ -6,12 +6,14 @@ use weft_verbs::ProtectionDomain;
 use super::Link;
 use super::queued::Queued;
 use crate::access::By;
-use crate::buffers::Piece;
+use crate::buffers::BufferId;
 use crate::bulk::receiving::Reader;
-use crate::frame::{HEAD_BYTES, Immediate, Kind, MOST_CREDITS, Malformed, SEQUENCE_END, put_words};
+use crate::frame::{
+    FrameKind, HEAD_BYTES, Immediate, MOST_CREDITS, Malformed, SEQUENCE_END, put_words,
+};
 use crate::path::Path;
 use crate::send_queue::{Posting, Request, SendQueues, What, at, at_mut};
-use crate::way::Way;
+use crate::way::PoolWay;
 
 /// Stripes of long messages that are under way by one path.
 const STRIPES_A_PATH: usize = 2;
@@ -58,12 +60,18 @@ impl Link {
     /// A packet's frame, whose bytes are in `piece`. The queue pair that ought to be posted to now, if any.
     pub fn push_packet(
         &mut self,
-        piece: Piece,
+        piece: BufferId,
         bytes: usize,
         queues: &mut SendQueues,
     ) -> Option<usize> {
         match self.path.smallest(bytes) {
-            Some(way) => self.push_frame(way, Kind::Packet, None, (piece, 0, bytes, true), queues),
+            Some(way) => self.push_frame(
+                way,
+                FrameKind::Packet,
+                None,
+                (piece, 0, bytes, true),
+                queues,
+            ),
             None => {
                 self.split(piece, bytes);
                 None
@@ -72,12 +80,16 @@ impl Link {
     }
 
     #[cold]
-    fn split(&mut self, piece: Piece, bytes: usize) {
+    fn split(&mut self, piece: BufferId, bytes: usize) {
         let longest = self.path.longest();
         for offset in (0..bytes).step_by(longest) {
             let is_last = offset + longest >= bytes;
             self.queue.push_back(Queued::Part {
-                kind: if is_last { Kind::Packet } else { Kind::Part },
+                kind: if is_last {
+                    FrameKind::Packet
+                } else {
+                    FrameKind::Part
+                },
                 piece,
                 offset,
                 bytes: longest.min(bytes - offset),
@@ -92,9 +104,9 @@ impl Link {
     pub(super) fn push_frame(
         &mut self,
         way: usize,
-        kind: Kind,
+        kind: FrameKind,
         sequence: Option<u32>,
-        (piece, offset, bytes, is_last): (Piece, usize, usize, bool),
+        (piece, offset, bytes, is_last): (BufferId, usize, usize, bool),
         queues: &mut SendQueues,
     ) -> Option<usize> {
         let to = self.path.ways[way].to();
@@ -190,7 +202,7 @@ impl Link {
     pub fn probe_rest(&mut self, queues: &mut SendQueues) {
         let of_path = |path: &Path| {
             let over_xrc = path.ways.iter().filter(|way| way.is_over_xrc());
-            let over_xrc: Vec<(usize, u32)> = over_xrc.filter_map(Way::to).collect();
+            let over_xrc: Vec<(usize, u32)> = over_xrc.filter_map(PoolWay::to).collect();
             path.pairs.clone().map(|queue| (queue, 0)).chain(over_xrc)
         };
         let all: Vec<(usize, u32)> = self.paths().flat_map(of_path).collect();
@@ -410,7 +422,7 @@ impl Link {
         if let Some(cookie) = self.sending.fill(posting.sends.bytes(piece, bytes)) {
             sent(cookie);
         }
-        Ok(self.push_frame(way, Kind::Data, None, (piece, 0, bytes, true), queues))
+        Ok(self.push_frame(way, FrameKind::Data, None, (piece, 0, bytes, true), queues))
     }
 
     /// Gives back the pieces of what waits and will not be posted.
@@ -430,7 +442,7 @@ impl Link {
 
     /// Whether a peer that was busy is so no more.
     pub fn has_room(&self, queues: &SendQueues) -> bool {
-        let is_free = |way: &Way| {
+        let is_free = |way: &PoolWay| {
             let has_room = |queue| at(queues, queue).has_room();
             way.has_room_again() && way.queue.is_some_and(has_room)
         };

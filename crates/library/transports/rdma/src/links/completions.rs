@@ -9,7 +9,7 @@ use weft_verbs::abi::{
 };
 
 use super::{Links, Parts, name};
-use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, Packets, words};
+use crate::frame::{FRAME_BYTES, FrameKind, HEAD_BYTES, Immediate, Malformed, Packets, words};
 use crate::order::Turn;
 use crate::receive_queue::Received;
 use crate::send_queue::{SendQueue, SendQueues};
@@ -316,7 +316,7 @@ impl Links {
     fn in_order(
         &mut self,
         link: usize,
-        kind: Kind,
+        kind: FrameKind,
         sequence: u32,
         came: Came<'_>,
         sink: &mut impl Sink,
@@ -342,7 +342,7 @@ impl Links {
     fn frame(
         &mut self,
         link: usize,
-        kind: Kind,
+        kind: FrameKind,
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
@@ -350,7 +350,7 @@ impl Links {
         let there = self.links[link].as_mut().expect("a link of the lane's");
         there.heard();
         let frame = came.bytes(&self.queues, &self.parts);
-        if kind != Kind::Part && there.assembled.is_empty() {
+        if kind != FrameKind::Part && there.assembled.is_empty() {
             return self.whole(link, kind, came, sink);
         }
         there.assembled.extend_from_slice(frame);
@@ -358,8 +358,8 @@ impl Links {
             return Err(Malformed("a packet of too many parts"));
         }
         match kind {
-            Kind::Part => Ok(()),
-            Kind::Packet => {
+            FrameKind::Part => Ok(()),
+            FrameKind::Packet => {
                 let frame = std::mem::take(&mut there.assembled);
                 self.whole(link, kind, Came::Before(&frame), sink)
             }
@@ -370,7 +370,7 @@ impl Links {
     fn whole(
         &mut self,
         link: usize,
-        kind: Kind,
+        kind: FrameKind,
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
@@ -380,38 +380,38 @@ impl Links {
         kind.check(frame.len())?;
         let (words, payload) = (words(frame), &frame[HEAD_BYTES..]);
         match kind {
-            Kind::Packet => sink.packet(peer, Header(words), payload),
-            Kind::Packets => {
+            FrameKind::Packet => sink.packet(peer, Header(words), payload),
+            FrameKind::Packets => {
                 for packet in Packets(frame) {
                     let (words, payload) = packet?;
                     sink.packet(peer, Header(words), payload);
                 }
             }
-            Kind::Ready => {
+            FrameKind::Ready => {
                 there.ready(words[0])?;
                 if there.is_open {
                     self.book.opened(peer);
                 }
             }
-            Kind::Throttle => there.is_throttled = words[0] != 0,
-            Kind::Bye => {
+            FrameKind::Throttle => there.is_throttled = words[0] != 0,
+            FrameKind::Bye => {
                 there.has_left = true;
                 self.left(peer, link);
             }
-            Kind::Taken => {
+            FrameKind::Taken => {
                 let cookie = there.sending.taken(words[0])?;
                 self.book.sent(peer, cookie);
             }
-            Kind::Stream => {
+            FrameKind::Stream => {
                 there.sending.stream(words[0], words[1])?;
                 self.activate(link);
             }
-            Kind::Data => {
+            FrameKind::Data => {
                 let received = there.receiving.data(words[0], payload)?;
                 self.complete(peer, received);
             }
-            Kind::Down => self.path_is_down(link, words[0]),
-            Kind::Part => unreachable!("parts are put together"),
+            FrameKind::Down => self.path_is_down(link, words[0]),
+            FrameKind::Part => unreachable!("parts are put together"),
         }
         Ok(())
     }

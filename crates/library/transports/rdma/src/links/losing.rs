@@ -8,7 +8,7 @@ use weft_transport::{Header, Lost, Peer, Refused, Sink};
 use weft_verbs::Error;
 
 use super::Links;
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::path::Path;
 use crate::send_queue::SendQueue;
 
@@ -193,7 +193,7 @@ impl Links {
         for link in 0..self.links.len() {
             let there = self.links[link].as_mut();
             if let Some(there) = there.filter(|there| !there.has_left && there.stands()) {
-                there.say(Kind::Bye, [0; 2]);
+                there.say(FrameKind::Bye, [0; 2]);
                 self.activate(link);
             }
         }

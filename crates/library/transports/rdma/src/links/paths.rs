@@ -11,7 +11,7 @@ use weft_transport::endings::lost;
 use weft_transport::progress_clock::ProgressClock;
 
 use super::{Links, PATIENCE, name};
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::send_queue::SendQueue;
 
 impl Links {
@@ -52,7 +52,7 @@ impl Links {
         }
         there.fail_path(rail);
         if is_told {
-            there.say(Kind::Down, [place as u64, 0]);
+            there.say(FrameKind::Down, [place as u64, 0]);
         }
         if !there.is_open {
             there.waits = Some(ProgressClock::default());

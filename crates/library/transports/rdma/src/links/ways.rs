@@ -5,7 +5,7 @@ use weft_transport::Peer;
 use weft_transport::endings::lost;
 
 use super::{Links, name};
-use crate::frame::{Kind, Malformed};
+use crate::frame::{FrameKind, Malformed};
 use crate::left::Made;
 use crate::link::Link;
 use crate::parts::MadePair;
@@ -59,7 +59,7 @@ impl Links {
             return pairs.for_each(|queue| self.retire(queue));
         };
         if made.is_open {
-            there.say(Kind::Ready, [place as u64, 0]);
+            there.say(FrameKind::Ready, [place as u64, 0]);
         }
         self.changed(number);
     }

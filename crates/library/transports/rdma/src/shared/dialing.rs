@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_kernel::Interest;
-use weft_pools::Kind;
+use weft_pools::PoolKind;
 use weft_transport::Peer;
 use weft_transport::endings::lost;
 
 use super::{Descriptor, RAIL_SHIFT, Shared};
 use crate::adapter::{Unusable, unusable};
-use crate::address::Way;
+use crate::address::Contact;
 use crate::card::Card;
 use crate::handshake::Refusal;
 use crate::left::{Left, Name};
 use crate::parts::{MadePair, Making};
-use crate::place::Place;
+use crate::place::PortAddress;
 use crate::pool_pair::selected;
 use crate::receive_queue::ReceiveQueue;
 use crate::routes::{Known, Route, pairs};
@@ -67,10 +67,10 @@ impl Shared {
         let on = &self.rails[rail];
         let way = self.way(rail, name.0)?;
         let pools = selected(&way.card.pools, on.adapter.reach(&way.card, way.port));
-        if pools.iter().any(|pool| pool.kind == Kind::Xrc) {
+        if pools.iter().any(|pool| pool.kind == PoolKind::Xrc) {
             self.dial_over_xrc(rail, name, &way.card)?;
         }
-        let is_connected = pools.iter().any(|pool| pool.kind != Kind::Xrc);
+        let is_connected = pools.iter().any(|pool| pool.kind != PoolKind::Xrc);
         if !is_connected || on.setup.enter().knows(name) {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Shared {
 
     /// The rails that lead to a peer, in an order that both ends find.
     fn routes(&self, peer: Peer, card: &Card) -> Vec<Route> {
-        let own: Vec<Place> = self.rails.iter().map(|rail| rail.adapter.place).collect();
+        let own: Vec<PortAddress> = self.rails.iter().map(|rail| rail.adapter.place).collect();
         let theirs = card.places();
         let pairs = match self.identity.rank < peer {
             true => pairs(&own, &theirs),
@@ -118,7 +118,7 @@ impl Shared {
     }
 
     /// The way to a peer by a rail; found once. Inside `making`.
-    pub(super) fn way(&self, rail: usize, peer: Peer) -> Result<Way, Unusable> {
+    pub(super) fn way(&self, rail: usize, peer: Peer) -> Result<Contact, Unusable> {
         let on = &self.rails[rail];
         if let Some(way) = on.ways.enter().get(&peer) {
             return Ok(way.clone());
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     /// The way to a peer that asks by a rail; none if that does not lead there, or the peer has no card, which loses it.
-    pub(super) fn way_of_asker(&self, rail: usize, peer: Peer) -> Option<Way> {
+    pub(super) fn way_of_asker(&self, rail: usize, peer: Peer) -> Option<Contact> {
         match self.known(peer) {
             Ok(_) => self.way(rail, peer).ok(),
             Err(why) => {
@@ -172,7 +172,7 @@ impl Shared {
         &self,
         rail: usize,
         lane: u32,
-        way: &Way,
+        way: &Contact,
     ) -> Result<Vec<MadePair>, Unusable> {
         let making = self.parts(rail, lane)?;
         let mut made = Vec::new();

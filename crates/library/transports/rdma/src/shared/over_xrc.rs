@@ -16,7 +16,7 @@ use super::Shared;
 use crate::adapter::{Unusable, unusable};
 use crate::card::Card;
 use crate::domain;
-use crate::handshake::{Message, Refusal, Step};
+use crate::handshake::{LinkStep, Message, Refusal};
 use crate::hosts::apart;
 use crate::left::{Left, Name};
 use crate::parts::Making;
@@ -120,7 +120,7 @@ impl Shared {
             () => self.make_xrc(rail, asks.lane).err().map(|_| Refusal::Full),
         };
         if let Some(why) = refusal {
-            let refusal = self.message((peer, asks.lane), Step::XrcRefused(why));
+            let refusal = self.message((peer, asks.lane), LinkStep::XrcRefused(why));
             let refusal = refusal.put(&self.identity.key);
             let mut setup = self.rails[rail].setup.enter();
             return setup.datagrams().send(&way.handle, way.to(), &refusal);
@@ -135,7 +135,7 @@ impl Shared {
     pub(super) fn answered_over_xrc(&self, rail: usize, says: &Message) {
         let (peer, lane) = (says.from, says.lane);
         match &says.step {
-            Step::XrcAnswer(bytes) => {
+            LinkStep::XrcAnswer(bytes) => {
                 let is_its = |text: XrcMessage| text.from == Process(peer.into());
                 if XrcMessage::read(bytes).is_ok_and(is_its) {
                     self.over_xrc(rail, lane, |connections, now, hands| {
@@ -143,8 +143,8 @@ impl Shared {
                     });
                 }
             }
-            Step::XrcRefused(Refusal::Apart) => self.is_apart(peer),
-            Step::XrcRefused(why) => self.refused(rail, (peer, lane), *why),
+            LinkStep::XrcRefused(Refusal::Apart) => self.is_apart(peer),
+            LinkStep::XrcRefused(why) => self.refused(rail, (peer, lane), *why),
             _ => {}
         }
     }
@@ -268,15 +268,15 @@ impl Shared {
         let (step, key) = match (is_request, way.card.host) {
             (Ok(true), Some(host)) => {
                 let host = self.hosts.of(name.0, host);
-                (Step::XrcRequest(host, bytes), way.card.key)
+                (LinkStep::XrcRequest(host, bytes), way.card.key)
             }
-            _ => (Step::XrcAnswer(bytes), self.identity.key),
+            _ => (LinkStep::XrcAnswer(bytes), self.identity.key),
         };
         let datagram = self.message(name, step).put(&key);
         setup.datagrams().send(&way.handle, way.to(), &datagram);
     }
 
-    pub(super) fn message(&self, name: Name, step: Step) -> Message {
+    pub(super) fn message(&self, name: Name, step: LinkStep) -> Message {
         message(step, name, [0; 16], &self.identity)
     }
 

@@ -7,7 +7,7 @@ use weft_transport::Peer;
 use weft_transport::endings::lost;
 
 use super::Shared;
-use crate::handshake::{Message, Step};
+use crate::handshake::{LinkStep, Message};
 use crate::presence::asked;
 
 impl Shared {
@@ -61,7 +61,7 @@ impl Shared {
         let rail = known.routes.first().map(|route| route.rail);
         let way = rail.and_then(|rail| Some((rail, self.way(rail, neighbour).ok()?)));
         if let Some((rail, way)) = way {
-            let question = self.message((neighbour, 0), Step::HasEnded(peer));
+            let question = self.message((neighbour, 0), LinkStep::HasEnded(peer));
             let question = question.put(&way.card.key);
             let mut setup = self.rails[rail].setup.enter();
             setup.datagrams().send(&way.handle, way.to(), &question);
@@ -77,7 +77,7 @@ impl Shared {
         let Ok(way) = self.way(rail, asks.from) else {
             return;
         };
-        let answer = self.message((asks.from, asks.lane), Step::Ended(peer));
+        let answer = self.message((asks.from, asks.lane), LinkStep::Ended(peer));
         let answer = answer.put(&self.identity.key);
         let mut setup = self.rails[rail].setup.enter();
         setup.datagrams().send(&way.handle, way.to(), &answer);

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::{SERVE, Shared};
-use crate::handshake::{End, Message, Refusal, Step, is_signed};
+use crate::handshake::{End, LinkStep, Message, Refusal, is_signed};
 use crate::identity::Identity;
 use crate::left::Left;
 use crate::setup::Outcome;
@@ -62,31 +62,31 @@ impl Shared {
     fn message_came(&self, rail: usize, message: &Message, datagram: &[u8]) {
         let on = &self.rails[rail];
         match &message.step {
-            Step::Request(end) if is_signed(datagram, &self.identity.key) => {
+            LinkStep::Request(end) if is_signed(datagram, &self.identity.key) => {
                 self.asked(rail, message, end);
             }
-            Step::Request(_) => {}
-            Step::XrcRequest(host, bytes) if is_signed(datagram, &self.identity.key) => {
+            LinkStep::Request(_) => {}
+            LinkStep::XrcRequest(host, bytes) if is_signed(datagram, &self.identity.key) => {
                 self.asked_over_xrc(rail, message, *host, bytes);
             }
-            Step::XrcRequest(..) => {}
-            Step::XrcAnswer(_) | Step::XrcRefused(_) => {
+            LinkStep::XrcRequest(..) => {}
+            LinkStep::XrcAnswer(_) | LinkStep::XrcRefused(_) => {
                 let way = on.ways.enter().get(&message.from).cloned();
                 if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
                     self.answered_over_xrc(rail, message);
                 }
             }
-            Step::HasEnded(peer) if is_signed(datagram, &self.identity.key) => {
+            LinkStep::HasEnded(peer) if is_signed(datagram, &self.identity.key) => {
                 self.asked_after(rail, message, *peer);
             }
-            Step::HasEnded(_) => {}
-            Step::Ended(peer) => {
+            LinkStep::HasEnded(_) => {}
+            LinkStep::Ended(peer) => {
                 let way = on.ways.enter().get(&message.from).cloned();
                 if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
                     self.told_of_end(message, *peer);
                 }
             }
-            Step::Answer(_) | Step::Refused(_) => {
+            LinkStep::Answer(_) | LinkStep::Refused(_) => {
                 let name = (message.from, message.lane);
                 let key = on.setup.enter().key_of(name);
                 if key.is_some_and(|key| is_signed(datagram, &key)) {

@@ -7,7 +7,7 @@ fn interface(name: &str, address: &str, prefix: u32) -> Interface {
         address,
         prefix,
         is_loopback: address.is_loopback(),
-        state: State::Up,
+        state: InterfaceState::Up,
     }
 }
 
@@ -65,9 +65,9 @@ fn named_ones_are_told_and_no_other() {
 #[test]
 fn what_is_not_told_has_a_reason() {
     let mut all = host();
-    all[3].state = State::Down;
+    all[3].state = InterfaceState::Down;
     all.push(interface("eth2", "10.79.0.1", 24));
-    all[7].state = State::WithoutCarrier;
+    all[7].state = InterfaceState::WithoutCarrier;
     let verdicts = |named: &[String]| -> Vec<(String, Verdict)> {
         let judged = judge(&all, named).unwrap().into_iter();
         judged

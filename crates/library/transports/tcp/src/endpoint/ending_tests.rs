@@ -276,30 +276,36 @@ fn lies_end_the_peer_that_tells_them() {
 
 #[test]
 fn frames_that_are_none_end_the_peer_that_sends_them() {
-    use crate::frame::{Head, Kind};
+    use crate::frame::{FrameKind, Head};
     let head = |kind, bytes, words| Head::new(kind, bytes, words).put().to_vec();
-    let mut unknown = head(Kind::Packet, 0, [0, 0]);
+    let mut unknown = head(FrameKind::Packet, 0, [0, 0]);
     unknown[4] = 77;
-    let mut after = head(Kind::Bye, 0, [0, 0]);
-    after.extend(head(Kind::Packet, 0, [0, 0]));
+    let mut after = head(FrameKind::Bye, 0, [0, 0]);
+    after.extend(head(FrameKind::Packet, 0, [0, 0]));
     let cases = [
         (unknown, "a kind that is none"),
         (
-            head(Kind::Packet, 1 << 20, [0, 0]),
+            head(FrameKind::Packet, 1 << 20, [0, 0]),
             "longer than its kind may be",
         ),
-        (head(Kind::Cts, 0, [5, 5]), "a CTS for no transfer"),
+        (head(FrameKind::Cts, 0, [5, 5]), "a CTS for no transfer"),
         (
-            head(Kind::Credit, 0, [1, 0]),
+            head(FrameKind::Credit, 0, [1, 0]),
             "credit for more than was sent",
         ),
-        (head(Kind::Cancel, 0, [1, 1 << 30]), "taken back"),
+        (head(FrameKind::Cancel, 0, [1, 1 << 30]), "taken back"),
         (
-            head(Kind::Data, 8 << 20, [1, 0]),
+            head(FrameKind::Data, 8 << 20, [1, 0]),
             "more data than it may send",
         ),
-        (head(Kind::Data, 10, [1, 5]), "data that are out of order"),
-        (head(Kind::Data, 0, [1, 0]), "more data than it may send"),
+        (
+            head(FrameKind::Data, 10, [1, 5]),
+            "data that are out of order",
+        ),
+        (
+            head(FrameKind::Data, 0, [1, 0]),
+            "more data than it may send",
+        ),
         (after, "something after its goodbye"),
     ];
     for (bytes, what) in cases {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::frame::{Head, Kind};
+use crate::frame::{FrameKind, Head};
 use crate::world::{Log, Random, memory};
 
 /// A stream of packets and of data that were asked for, cut anywhere, is read as it was written.
@@ -14,11 +14,11 @@ fn a_stream_may_come_in_any_pieces() {
             let content = random.bytes(length + 1);
             if random.below(3) == 0 {
                 let words = [1, data.len() as u64];
-                bytes.extend(Head::new(Kind::Data, content.len(), words).put());
+                bytes.extend(Head::new(FrameKind::Data, content.len(), words).put());
                 data.extend_from_slice(&content);
             } else {
                 let words = [tag, 0];
-                bytes.extend(Head::new(Kind::Packet, content.len(), words).put());
+                bytes.extend(Head::new(FrameKind::Packet, content.len(), words).put());
                 packets.push(content.clone());
             }
             bytes.extend(content);
@@ -52,7 +52,7 @@ fn what_comes_unasked_has_a_bound() {
     let content = vec![5; 100 << 10];
     let mut ended = None;
     for transfer in 1..100 {
-        let head = Head::new(Kind::Data, content.len(), [transfer, 0]).put();
+        let head = Head::new(FrameKind::Data, content.len(), [transfer, 0]).put();
         // One feed announces, the next comes after the engine's turn.
         let fed = streams
             .feed(Connection::Packets, &head, &mut log)
@@ -74,10 +74,10 @@ fn a_transfer_may_not_change_its_length() {
     for is_cancelled in [false, true] {
         let (mut streams, mut log) = (Streams::default(), Log::default());
         let mut got = vec![0; 10];
-        let head = Head::new(Kind::Data, 100, [1, 0]).put();
+        let head = Head::new(FrameKind::Data, 100, [1, 0]).put();
         streams.feed(Connection::Bulk, &head, &mut log).unwrap();
         if is_cancelled {
-            let cancel = Head::new(Kind::Cancel, 0, [1, 10]).put();
+            let cancel = Head::new(FrameKind::Cancel, 0, [1, 10]).put();
             streams
                 .feed(Connection::Packets, &cancel, &mut log)
                 .unwrap();
@@ -101,7 +101,7 @@ fn with_transfer(memory_around: &mut [u8; 120]) -> (Streams, Log) {
 }
 
 fn stripe(id: u64, begin: usize, bytes: &[u8]) -> Vec<u8> {
-    let head = Head::new(Kind::Stripe, bytes.len(), [id, begin as u64]);
+    let head = Head::new(FrameKind::Stripe, bytes.len(), [id, begin as u64]);
     [&head.put()[..], bytes].concat()
 }
 
@@ -113,7 +113,11 @@ fn stripes_may_come_again() {
     let content: Vec<u8> = (0..100).collect();
     let part = |begin: usize, end: usize| stripe(1, begin, &content[begin..end]);
     let mut feed = |connection, bytes: &[u8]| streams.feed(connection, bytes, &mut log);
-    let prefix = [&Head::new(Kind::Data, 10, [1, 0]).put(), &content[..10]].concat();
+    let prefix = [
+        &Head::new(FrameKind::Data, 10, [1, 0]).put(),
+        &content[..10],
+    ]
+    .concat();
     // The connection fails in the midst of this one.
     feed(Connection::Stripe, &part(40, 90)[..50]).unwrap();
     for (begin, end) in [(90, 100), (10, 60), (30, 90)] {
@@ -135,11 +139,13 @@ fn stripes_may_come_again() {
 
 #[test]
 fn stripes_that_are_none_end_the_peer() {
-    let whole = Head::new(Kind::Whole, 0, [1, 0]).put().to_vec();
-    let data = Head::new(Kind::Data, 10, [1, 0]).put().to_vec();
-    let late = Head::new(Kind::Data, 20, [1, 0]).put().to_vec();
+    let whole = Head::new(FrameKind::Whole, 0, [1, 0]).put().to_vec();
+    let data = Head::new(FrameKind::Data, 10, [1, 0]).put().to_vec();
+    let late = Head::new(FrameKind::Data, 20, [1, 0]).put().to_vec();
     let (before, behind) = (stripe(1, 9, &[1; 10]), stripe(1, 91, &[1; 10]));
-    let far = Head::new(Kind::Stripe, 10, [1, u64::MAX]).put().to_vec();
+    let far = Head::new(FrameKind::Stripe, 10, [1, u64::MAX])
+        .put()
+        .to_vec();
     for (connection, bytes, why) in [
         (Connection::Stripe, before, "a stripe of no transfer"),
         (Connection::Bulk, behind, "a stripe of no transfer"),
@@ -195,10 +201,10 @@ fn a_transfer_in_stripes_may_be_taken_back() {
     unsafe { streams.open_striped(memory(&mut source)) };
     assert!(streams.link.sending.stripes.has_left());
     streams.cancel();
-    let over = Head::new(Kind::StripeOver, 0, [0, 0]).put();
+    let over = Head::new(FrameKind::StripeOver, 0, [0, 0]).put();
     streams.feed(Connection::Packets, &over, &mut log).unwrap();
     assert!(!streams.link.sending.stripes.has_left());
-    let whole = Head::new(Kind::Whole, 0, [1, 0]).put();
+    let whole = Head::new(FrameKind::Whole, 0, [1, 0]).put();
     let lie = streams.feed(Connection::Packets, &whole, &mut log);
     assert!(
         lie.unwrap_err()
@@ -231,7 +237,7 @@ fn the_handshake_reads_what_it_writes() {
 fn credit_is_given_once() {
     let mut data = vec![1; 2 << 20];
     let bytes = data.len();
-    let mut lies = |words: &[(Kind, [u64; 2])], is_told: bool| {
+    let mut lies = |words: &[(FrameKind, [u64; 2])], is_told: bool| {
         let mut streams = Streams::default();
         let mut log = Log::default();
         let source = memory(&mut data);
@@ -243,8 +249,8 @@ fn credit_is_given_once() {
             false => sending.open(unsafe { Source::new(source) }, 1).0,
         };
         assert!(prefix > 0 && prefix < bytes as u64);
-        let say = |&(kind, [first, second]): &(Kind, [u64; 2])| {
-            let first = if kind == Kind::Credit {
+        let say = |&(kind, [first, second]): &(FrameKind, [u64; 2])| {
+            let first = if kind == FrameKind::Credit {
                 prefix
             } else {
                 id + first
@@ -254,7 +260,10 @@ fn credit_is_given_once() {
         };
         words.iter().try_for_each(say)
     };
-    let (cts, credit) = ((Kind::Cts, [0, bytes as u64]), (Kind::Credit, [0, 0]));
+    let (cts, credit) = (
+        (FrameKind::Cts, [0, bytes as u64]),
+        (FrameKind::Credit, [0, 0]),
+    );
     assert_eq!(lies(&[cts], true), Ok(()));
     for words in [&[credit, cts][..], &[cts, credit], &[cts, cts], &[credit]] {
         assert!(lies(words, true).is_err(), "{words:?}");
@@ -286,10 +295,10 @@ fn whatever_a_receiver_says_what_is_unasked_has_its_bound() {
                 _ => {
                     let (kind, words) = match random.below(2) {
                         0 => (
-                            Kind::Cts,
+                            FrameKind::Cts,
                             [1 + random.below(opened + 1), random.below(1 << 20)],
                         ),
-                        _ => (Kind::Credit, [random.below(256 << 10), 0]),
+                        _ => (FrameKind::Credit, [random.below(256 << 10), 0]),
                     };
                     let head = Head::new(kind, 0, words).put();
                     ended = streams.feed(Connection::Packets, &head, &mut log).is_err();

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 
 use super::Link;
 use crate::counters::Counts;
-use crate::frame::{Head, Kind};
+use crate::frame::{FrameKind, Head};
 use crate::system;
 
 /// What has come is dropped by so many reads at most.
@@ -20,8 +20,10 @@ impl Link {
         };
         if lane.out.is_empty() {
             // Where there is no room the end of the connection says it.
-            let _ = socket
-                .send_with_flags(&Head::new(Kind::Ended, 0, [0, 0]).put(), libc::MSG_NOSIGNAL);
+            let _ = socket.send_with_flags(
+                &Head::new(FrameKind::Ended, 0, [0, 0]).put(),
+                libc::MSG_NOSIGNAL,
+            );
         }
         // What is not read when a socket is closed has the kernel drop what was sent.
         let _ = socket.shutdown(Shutdown::Write);

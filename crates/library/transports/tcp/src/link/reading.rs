@@ -9,9 +9,9 @@ use super::Link;
 use crate::channel::{Channel, Got, MOST_READ_BYTES, Stretch};
 use crate::channels::Channels;
 use crate::counters::Counts;
-use crate::frame::{HEAD_BYTES, Head, Kind, Malformed, Next, next};
+use crate::frame::{FrameKind, HEAD_BYTES, Head, Malformed, Next, next};
 use crate::handshake::Purpose;
-use crate::sending::Way;
+use crate::sending::Stream;
 
 /// Data are read by at most so much at once, and so often in a turn.
 const DATA_READ_BYTES: usize = 1 << 20;
@@ -43,10 +43,10 @@ pub struct Found {
     pub stripes_lost: usize,
 }
 
-fn way(purpose: Purpose) -> Way {
+fn way(purpose: Purpose) -> Stream {
     match purpose {
-        Purpose::Packets => Way::Lane,
-        Purpose::Bulk | Purpose::Stripe(_) => Way::Bulk,
+        Purpose::Packets => Stream::Lane,
+        Purpose::Bulk | Purpose::Stripe(_) => Stream::Bulk,
     }
 }
 
@@ -267,11 +267,11 @@ impl Link {
     /// Data are about to come: at which place, if they are a stripe.
     fn announce(&mut self, purpose: Purpose, head: &Head) -> Result<Option<usize>, Fault> {
         match (head.kind, purpose) {
-            (Kind::Stripe, Purpose::Bulk | Purpose::Stripe(_)) => {
+            (FrameKind::Stripe, Purpose::Bulk | Purpose::Stripe(_)) => {
                 self.receiving.announce_stripe(head)?;
                 Ok(Some(head.words[1] as usize))
             }
-            (Kind::Data, Purpose::Packets | Purpose::Bulk) => {
+            (FrameKind::Data, Purpose::Packets | Purpose::Bulk) => {
                 self.receiving.announce(head, way(purpose))?;
                 Ok(None)
             }
@@ -296,8 +296,8 @@ impl Link {
         }
         let [first, second] = head.words;
         match head.kind {
-            Kind::Packet => sink.packet(self.peer, Header(head.words), payload),
-            Kind::Cts => {
+            FrameKind::Packet => sink.packet(self.peer, Header(head.words), payload),
+            FrameKind::Cts => {
                 let has_stripes = self.channels.stripes().next().is_some();
                 let Channels { lane, bulk, .. } = &mut self.channels;
                 let (lane, bulk) = (&mut lane.out, &mut bulk.out);
@@ -306,25 +306,25 @@ impl Link {
                     .clear_to_send(first, second, has_stripes, lane, bulk)?;
                 found.writes[way as usize] = true;
             }
-            Kind::Whole => {
+            FrameKind::Whole => {
                 for channel in self.channels.iter_mut() {
                     channel.out.keep_copy(first, &self.sending);
                 }
                 self.sending.whole(first)?;
             }
-            Kind::StripeOver => {
+            FrameKind::StripeOver => {
                 let number = u8::try_from(first).unwrap_or(u8::MAX);
                 if self.end_stripe(number) {
                     found.stripes_lost += 1;
-                    found.writes[Way::Bulk as usize] = true;
+                    found.writes[Stream::Bulk as usize] = true;
                 }
             }
-            Kind::Credit => self.sending.credit(first)?,
-            Kind::Cancel => self.receiving.cancel(first, second)?,
-            Kind::Throttle => self.is_throttled = first != 0,
-            Kind::Bye => self.has_left = true,
-            Kind::Ended => return Err(Fault::Ended),
-            Kind::Data | Kind::Stripe => unreachable!("their heads are told apart"),
+            FrameKind::Credit => self.sending.credit(first)?,
+            FrameKind::Cancel => self.receiving.cancel(first, second)?,
+            FrameKind::Throttle => self.is_throttled = first != 0,
+            FrameKind::Bye => self.has_left = true,
+            FrameKind::Ended => return Err(Fault::Ended),
+            FrameKind::Data | FrameKind::Stripe => unreachable!("their heads are told apart"),
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use weft_transport::{Lost, Peer, Refused};
 
-use super::{Links, Place};
+use super::{ConnectionId, Links};
 use crate::handshake::Purpose;
 use crate::link::Fault;
 use weft_transport::endings::lost;
@@ -17,7 +17,7 @@ fn finished(peer: Peer) -> Lost {
 impl Links {
     /// A connection is over.
     #[cold]
-    pub(super) fn fault(&mut self, place: Place, fault: Fault) {
+    pub(super) fn fault(&mut self, place: ConnectionId, fault: Fault) {
         if let (Purpose::Stripe(number), Fault::Gone | Fault::Failed(_)) = (place.purpose, &fault) {
             return self.lose_stripe(place.link, number);
         }
@@ -46,7 +46,7 @@ impl Links {
     }
 
     /// Whether the end of a connection is an orderly one, after which the link does without it.
-    fn ends_well(&mut self, place: Place) -> bool {
+    fn ends_well(&mut self, place: ConnectionId) -> bool {
         let link = self.at(place.link);
         let ends_well = match place.purpose {
             Purpose::Packets => link.has_left && !link.has_transfers(),
@@ -134,7 +134,7 @@ impl Links {
                 // It may have sent something before.
                 Some(link) => {
                     self.at(link).is_dying = true;
-                    self.heat(Place {
+                    self.heat(ConnectionId {
                         link,
                         purpose: Purpose::Packets,
                     });

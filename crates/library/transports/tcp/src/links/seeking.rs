@@ -6,9 +6,9 @@
 use std::time::{Duration, Instant};
 
 use super::Links;
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::handshake::{MOST_STRIPES, Purpose};
-use crate::identity::Link as Name;
+use crate::identity::ConnectionName as Name;
 use crate::link::Seek;
 use crate::shared::STRIPES;
 
@@ -72,7 +72,7 @@ impl Links {
     pub(super) fn lose_stripe(&mut self, link: usize, number: u8) {
         let there = self.at(link);
         if there.end_stripe(number) {
-            there.out().push(Kind::StripeOver, [number.into(), 0]);
+            there.out().push(FrameKind::StripeOver, [number.into(), 0]);
             self.gather(link);
             self.stripes_lost(1);
             self.write_bulk(link);

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Instant;
 
-use super::{Links, Place};
+use super::{ConnectionId, Links};
 use crate::handshake::Purpose;
 use crate::link::Fault;
 use crate::system;
@@ -30,7 +30,7 @@ impl Links {
         }
     }
 
-    fn silent(&mut self, now: Instant) -> Vec<Place> {
+    fn silent(&mut self, now: Instant) -> Vec<ConnectionId> {
         let mut silent = Vec::new();
         for link in self.links.which(|_| true) {
             let channels = &mut self.links.at_mut(link).expect("just seen").channels;
@@ -43,7 +43,7 @@ impl Links {
                 let unanswered = system::unanswered(socket);
                 let limit = self.shared.identity.silence(purpose);
                 if limit.is_some_and(|limit| channel.silence.lasts(limit, now, unanswered)) {
-                    silent.push(Place { link, purpose });
+                    silent.push(ConnectionId { link, purpose });
                 }
             }
         }

@@ -3,11 +3,11 @@
 use socket2::Socket;
 use weft_transport::Sink;
 
-use super::{Hot, Links, Place};
+use super::{ConnectionId, Hot, Links};
 use crate::handshake::Purpose;
-use crate::identity::Link as Name;
+use crate::identity::ConnectionName as Name;
 use crate::link::Link;
-use crate::sending::Way;
+use crate::sending::Stream;
 use crate::shared::STRIPES;
 use crate::system::{Interest, explained};
 use weft_transport::endings::lost;
@@ -48,7 +48,8 @@ impl Links {
         self.shared.take_signal(self.lane);
         let moved = self.attach_arrived();
         let mut places = Vec::new();
-        self.poller.wait(0, |token| places.push(Place::of(token)));
+        self.poller
+            .wait(0, |token| places.push(ConnectionId::of(token)));
         places.into_iter().for_each(|place| self.heat(place));
         moved
     }
@@ -73,7 +74,7 @@ impl Links {
             .by_peer
             .entry(peer)
             .or_insert_with(|| self.links.insert(Box::new(Link::new(peer))));
-        let place = Place { link, purpose };
+        let place = ConnectionId { link, purpose };
         let channels = &mut self.links.at_mut(link).expect("just there").channels;
         if let Purpose::Stripe(number) = purpose {
             if channels.has_stripe(number) || channels.stripes().count() >= STRIPES {
@@ -136,7 +137,7 @@ impl Links {
 
     /// Whether a connection is to be read in the next turn too. One that has been for long rings nobody until the lane sleeps: the
     /// kernel then does less for what comes.
-    fn stays_hot(&mut self, place: Place, is_quiet: bool) -> bool {
+    fn stays_hot(&mut self, place: ConnectionId, is_quiet: bool) -> bool {
         let poller = &self.poller;
         let Some(link) = self.links.at_mut(place.link) else {
             return false;
@@ -151,7 +152,7 @@ impl Links {
     }
 
     /// A connection is read no more each turn. If it is because nobody wants what would be read, it does not ring either.
-    fn cool(&mut self, place: Place) {
+    fn cool(&mut self, place: ConnectionId) {
         let poller = &self.poller;
         let Some(link) = self.links.at_mut(place.link) else {
             return;
@@ -163,7 +164,7 @@ impl Links {
         channel.wait_for(channel.interest_at_rest(), poller, place.token());
     }
 
-    fn read(&mut self, place: Place, sink: &mut impl Sink) -> bool {
+    fn read(&mut self, place: ConnectionId, sink: &mut impl Sink) -> bool {
         let counts = &self.shared.lanes[self.lane as usize].counts;
         let Some(link) = self.links.at_mut(place.link) else {
             return false;
@@ -184,10 +185,10 @@ impl Links {
                 if found.stripes_lost != 0 {
                     self.stripes_lost(found.stripes_lost);
                 }
-                if found.writes[Way::Lane as usize] {
+                if found.writes[Stream::Lane as usize] {
                     self.gather(place.link);
                 }
-                if found.writes[Way::Bulk as usize] {
+                if found.writes[Stream::Bulk as usize] {
                     self.write_bulk(place.link);
                 }
                 self.give_credit(place.link);

@@ -2,9 +2,9 @@
 
 use weft_transport::Header;
 
-use super::{Links, Place};
+use super::{ConnectionId, Links};
 use crate::handshake::Purpose;
-use crate::identity::Link as Name;
+use crate::identity::ConnectionName as Name;
 use crate::link::Link;
 
 /// Connections that wait for room and are tried in a turn.
@@ -56,7 +56,7 @@ impl Links {
         // The next stripe goes in the next turn, after others have had one.
         waits |= takes_stripes && channel.socket.is_some() && sending.stripes.has_left();
         let is_broken = channel.broken.is_some();
-        let place = Place { link, purpose };
+        let place = ConnectionId { link, purpose };
         if waits && !std::mem::replace(&mut channel.is_blocked, true) {
             self.blocked.push(place);
         }
@@ -74,7 +74,7 @@ impl Links {
     pub(super) fn write_blocked(&mut self) -> bool {
         let before = self.counts().sends.value();
         let count = self.blocked.len().min(WRITTEN_AT_ONCE);
-        let some: Vec<Place> = self.blocked.drain(..count).collect();
+        let some: Vec<ConnectionId> = self.blocked.drain(..count).collect();
         for place in some {
             if let Some(there) = self.links.at_mut(place.link) {
                 there.channel(place.purpose).is_blocked = false;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::interfaces::State;
+use crate::interfaces::InterfaceState;
 
 fn interface(name: &str, address: &str, prefix: u32) -> Interface {
     let address: IpAddr = address.parse().unwrap();
@@ -8,7 +8,7 @@ fn interface(name: &str, address: &str, prefix: u32) -> Interface {
         address,
         prefix,
         is_loopback: address.is_loopback(),
-        state: State::Up,
+        state: InterfaceState::Up,
     }
 }
 

@@ -8,7 +8,7 @@ use weft_transport::Peer;
 use super::Setup;
 use crate::accepting::{self, Incoming};
 use crate::handshake::{Hello, Purpose, Refusal, Reply};
-use crate::identity::{Identity, Link};
+use crate::identity::{ConnectionName, Identity};
 use crate::slab::Slab;
 use crate::system::Interest;
 use crate::token::Token;
@@ -80,17 +80,21 @@ impl Setup {
             return;
         };
         match incoming.step(identity) {
-            accepting::Step::Waits => {}
-            accepting::Step::Over(refusal) => self.refuse(number, refusal),
-            accepting::Step::Claims(hello) => self.claimed(number, hello, is_ended, identity),
-            accepting::Step::Proven(hello) => self.proven(number, hello, is_ended, identity),
+            accepting::IncomingOutcome::Waits => {}
+            accepting::IncomingOutcome::Over(refusal) => self.refuse(number, refusal),
+            accepting::IncomingOutcome::Claims(hello) => {
+                self.claimed(number, hello, is_ended, identity)
+            }
+            accepting::IncomingOutcome::Proven(hello) => {
+                self.proven(number, hello, is_ended, identity)
+            }
         }
     }
 
     /// Why this process has no such connection made to it, if it has not.
     fn refuses(
         &self,
-        link: Link,
+        link: ConnectionName,
         is_ended: &impl Fn(Peer) -> bool,
         identity: &Identity,
     ) -> Option<Refusal> {
@@ -112,7 +116,7 @@ impl Setup {
         is_ended: &impl Fn(Peer) -> bool,
         identity: &Identity,
     ) {
-        let link = Link::of(&hello);
+        let link = ConnectionName::of(&hello);
         if let Some(refusal) = self.refuses(link, is_ended, identity) {
             return self.refuse(number, Some(refusal));
         }
@@ -139,7 +143,7 @@ impl Setup {
         is_ended: &impl Fn(Peer) -> bool,
         identity: &Identity,
     ) {
-        let link = Link::of(&hello);
+        let link = ConnectionName::of(&hello);
         if let Some(refusal) = self.refuses(link, is_ended, identity) {
             return self.refuse(number, Some(refusal));
         }
@@ -160,7 +164,12 @@ impl Setup {
     }
 
     /// Whether the connection stands.
-    pub(super) fn admit(&mut self, number: usize, link: Link, identity: &Identity) -> bool {
+    pub(super) fn admit(
+        &mut self,
+        number: usize,
+        link: ConnectionName,
+        identity: &Identity,
+    ) -> bool {
         let incoming = self.incoming.remove(number).expect("proven");
         let is_told = incoming.say(Reply::Accepted).is_ok();
         if is_told {

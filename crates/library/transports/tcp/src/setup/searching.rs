@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::{Outcome, Setup};
 use crate::dialing::{self, Attempt, Search, UnderWay};
-use crate::identity::{Identity, Link};
+use crate::identity::{ConnectionName, Identity};
 use crate::system::Interest;
 use crate::token::Token;
 use weft_transport::endings::lost;
@@ -87,7 +87,7 @@ impl Setup {
         let dial = self.dials.at(attempt.dial).expect("an attempt's");
         let was_connecting = attempt.is_connecting();
         match attempt.step(dial.link, &dial.card, now, identity) {
-            dialing::Step::Waits => {
+            dialing::AttemptOutcome::Waits => {
                 if was_connecting && !attempt.is_connecting() {
                     let token = Token::Attempt(number).bits();
                     // It was added, so it can be changed.
@@ -97,8 +97,8 @@ impl Setup {
                 }
                 None
             }
-            dialing::Step::Failed(failure) => self.attempt_failed(number, failure),
-            dialing::Step::Accepted => {
+            dialing::AttemptOutcome::Failed(failure) => self.attempt_failed(number, failure),
+            dialing::AttemptOutcome::Accepted => {
                 let (dial, link) = (attempt.dial, dial.link);
                 let attempt = self.attempts.remove(number).expect("just stepped");
                 self.drop_dial(dial);
@@ -116,7 +116,7 @@ impl Setup {
     }
 
     /// There is no way: unless the peer has found one.
-    fn give_up(&mut self, link: Link, why: String, identity: &Identity) {
+    fn give_up(&mut self, link: ConnectionName, why: String, identity: &Identity) {
         let held = self.incoming.which(|one| one.is_of(link, true));
         let held = held.first().copied();
         let is_held = held.is_some_and(|held| self.admit(held, link, identity));

@@ -27,7 +27,7 @@ struct Side {
     setup: Setup,
     identity: Identity,
     card: Arc<Card>,
-    stood: Vec<Link>,
+    stood: Vec<ConnectionName>,
     sockets: Vec<Socket>,
     lost: Vec<String>,
 }
@@ -105,8 +105,8 @@ impl Side {
     }
 }
 
-fn link_to(peer: Peer) -> Link {
-    Link {
+fn link_to(peer: Peer) -> ConnectionName {
+    ConnectionName {
         peer,
         lane: 0,
         purpose: Purpose::Packets,

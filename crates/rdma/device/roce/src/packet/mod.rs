@@ -18,7 +18,7 @@ mod opcode;
 mod tests;
 
 pub use icrc::{ICRC_BYTES, Identified, IdentifiedCache, Route, UDP_PORT, icrc, icrc_matches};
-pub use opcode::{Kind, Layout, Opcode, Service};
+pub use opcode::{Layout, Opcode, PacketOperation, Service};
 
 pub const BTH_BYTES: usize = 12;
 /// BTH, the longest headers behind it (XRCETH and AtomicETH) and ICRC.

@@ -16,7 +16,7 @@ pub enum Service {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketOperation {
     SendFirst = 0,
     SendMiddle = 1,
     SendLast = 2,
@@ -42,10 +42,10 @@ pub enum Kind {
     SendOnlyInvalidate = 23,
 }
 
-use Kind::*;
+use PacketOperation::*;
 
 /// By number; 21 is RESYNC of the reliable datagram service, which nobody has.
-const KINDS: [Option<Kind>; 24] = [
+const KINDS: [Option<PacketOperation>; 24] = [
     Some(SendFirst),
     Some(SendMiddle),
     Some(SendLast),
@@ -76,11 +76,11 @@ const KINDS: [Option<Kind>; 24] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opcode {
     service: Service,
-    kind: Kind,
+    kind: PacketOperation,
 }
 
 impl Opcode {
-    pub fn new(service: Service, kind: Kind) -> Option<Opcode> {
+    pub fn new(service: Service, kind: PacketOperation) -> Option<Opcode> {
         let known = match service {
             Service::Reliable | Service::ExtendedReliable => true,
             Service::Unreliable => (kind as u8) <= WriteOnlyImmediate as u8,
@@ -109,7 +109,7 @@ impl Opcode {
         self.service
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> PacketOperation {
         self.kind
     }
 
@@ -165,7 +165,7 @@ impl Layout {
     }
 }
 
-impl Kind {
+impl PacketOperation {
     /// Does it go from responder to requester?
     pub fn is_response(self) -> bool {
         (ReadResponseFirst as u8..=AtomicAcknowledge as u8).contains(&(self as u8))

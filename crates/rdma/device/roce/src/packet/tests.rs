@@ -98,19 +98,43 @@ fn any_identification_is_accepted_and_a_wrong_bit_is_not() {
 #[test]
 fn opcode_bytes_of_the_specification() {
     let byte = |service, kind| Opcode::new(service, kind).map(Opcode::byte);
-    assert_eq!(byte(Service::Reliable, Kind::SendOnly), Some(0x04));
-    assert_eq!(byte(Service::Reliable, Kind::WriteOnly), Some(0x0a));
-    assert_eq!(byte(Service::Reliable, Kind::ReadRequest), Some(0x0c));
-    assert_eq!(byte(Service::Reliable, Kind::Acknowledge), Some(0x11));
     assert_eq!(
-        byte(Service::Reliable, Kind::SendOnlyInvalidate),
+        byte(Service::Reliable, PacketOperation::SendOnly),
+        Some(0x04)
+    );
+    assert_eq!(
+        byte(Service::Reliable, PacketOperation::WriteOnly),
+        Some(0x0a)
+    );
+    assert_eq!(
+        byte(Service::Reliable, PacketOperation::ReadRequest),
+        Some(0x0c)
+    );
+    assert_eq!(
+        byte(Service::Reliable, PacketOperation::Acknowledge),
+        Some(0x11)
+    );
+    assert_eq!(
+        byte(Service::Reliable, PacketOperation::SendOnlyInvalidate),
         Some(0x17)
     );
-    assert_eq!(byte(Service::Unreliable, Kind::SendOnly), Some(0x24));
-    assert_eq!(byte(Service::Unreliable, Kind::ReadRequest), None);
-    assert_eq!(byte(Service::Datagram, Kind::SendOnlyImmediate), Some(0x65));
-    assert_eq!(byte(Service::Datagram, Kind::SendFirst), None);
-    assert_eq!(byte(Service::ExtendedReliable, Kind::FetchAdd), Some(0xb4));
+    assert_eq!(
+        byte(Service::Unreliable, PacketOperation::SendOnly),
+        Some(0x24)
+    );
+    assert_eq!(
+        byte(Service::Unreliable, PacketOperation::ReadRequest),
+        None
+    );
+    assert_eq!(
+        byte(Service::Datagram, PacketOperation::SendOnlyImmediate),
+        Some(0x65)
+    );
+    assert_eq!(byte(Service::Datagram, PacketOperation::SendFirst), None);
+    assert_eq!(
+        byte(Service::ExtendedReliable, PacketOperation::FetchAdd),
+        Some(0xb4)
+    );
     assert_eq!(
         (0..=255).filter_map(Opcode::from_byte).count(),
         23 + 12 + 2 + 23
@@ -124,7 +148,7 @@ fn opcode_bytes_of_the_specification() {
 
 #[test]
 fn a_write_byte_by_byte() {
-    let opcode = Opcode::new(Service::Reliable, Kind::WriteOnlyImmediate).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::WriteOnlyImmediate).unwrap();
     let mut header = Header::new(opcode, 0xffff, 0x01_0203, 0xa_bcde);
     header.solicited = true;
     header.ack_request = true;

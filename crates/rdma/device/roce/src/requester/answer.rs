@@ -4,7 +4,7 @@ use super::Requester;
 use super::retry::Expiry;
 use super::work::Operation;
 use crate::host::{Host, Status};
-use crate::packet::{Header, Kind, Syndrome};
+use crate::packet::{Header, PacketOperation, Syndrome};
 
 /// The response at `acknowledged` was lost: something behind it was acknowledged.
 struct Missing;
@@ -23,10 +23,10 @@ impl Requester {
             return;
         };
         match header.opcode.kind() {
-            Kind::Acknowledge => {
+            PacketOperation::Acknowledge => {
                 self.on_acknowledge(now, position, header.aeth.syndrome, payload, host);
             }
-            Kind::AtomicAcknowledge => {
+            PacketOperation::AtomicAcknowledge => {
                 self.on_response(now, position, &header.original.to_ne_bytes(), host);
             }
             _ => self.on_response(now, position, payload, host),

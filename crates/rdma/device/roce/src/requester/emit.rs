@@ -4,7 +4,7 @@ use super::work::Operation;
 use super::{Queued, Requester};
 use crate::batch::Batch;
 use crate::host::{Atomic, Host, Immediate, Status};
-use crate::packet::{AtomicEth, Header, Kind, MAX_MESSAGE_BYTES, Reth};
+use crate::packet::{AtomicEth, Header, MAX_MESSAGE_BYTES, PacketOperation, Reth};
 use crate::responder::held::MOST_HELD;
 
 /// Within a message, every so manieth packet asks for an acknowledgement, so that the window moves on.
@@ -233,7 +233,7 @@ impl Requester {
         let index = position - queued.first;
         let packets = queued.read_packets(position);
         let offset = index * self.link.mtu;
-        let Some(mut header) = self.header(Kind::ReadRequest, position) else {
+        let Some(mut header) = self.header(PacketOperation::ReadRequest, position) else {
             return Step::Failed(Status::LocalQpOperation);
         };
         header.xrc_srq = queued.work.xrc_srq;
@@ -256,8 +256,8 @@ impl Requester {
         batch: &mut Batch,
     ) -> Step {
         let (kind, swap_or_add, compare) = match atomic {
-            Atomic::CompareSwap { compare, swap } => (Kind::CompareSwap, swap, compare),
-            Atomic::FetchAdd { add } => (Kind::FetchAdd, add, 0),
+            Atomic::CompareSwap { compare, swap } => (PacketOperation::CompareSwap, swap, compare),
+            Atomic::FetchAdd { add } => (PacketOperation::FetchAdd, add, 0),
         };
         let Some(mut header) = self.header(kind, position) else {
             return Step::Failed(Status::LocalQpOperation);
@@ -274,7 +274,7 @@ impl Requester {
         Step::Sent(1)
     }
 
-    fn header(&self, kind: Kind, position: u64) -> Option<Header> {
+    fn header(&self, kind: PacketOperation, position: u64) -> Option<Header> {
         let mut header = self.link.header(kind, self.sequence.psn(position))?;
         header.selective = self.is_selective;
         Some(header)
@@ -282,28 +282,37 @@ impl Requester {
 }
 
 /// The kind of one packet of a SEND or WRITE.
-fn data_kind(operation: &Operation, is_first: bool, is_last: bool) -> Kind {
+fn data_kind(operation: &Operation, is_first: bool, is_last: bool) -> PacketOperation {
     let is_send = matches!(operation, Operation::Send { .. });
     match (is_first, is_last) {
-        (true, false) if is_send => Kind::SendFirst,
-        (true, false) => Kind::WriteFirst,
-        (false, false) if is_send => Kind::SendMiddle,
-        (false, false) => Kind::WriteMiddle,
+        (true, false) if is_send => PacketOperation::SendFirst,
+        (true, false) => PacketOperation::WriteFirst,
+        (false, false) if is_send => PacketOperation::SendMiddle,
+        (false, false) => PacketOperation::WriteMiddle,
         (is_whole, true) => last_kind(operation, is_whole),
     }
 }
 
-fn last_kind(operation: &Operation, is_whole: bool) -> Kind {
+fn last_kind(operation: &Operation, is_whole: bool) -> PacketOperation {
     let (last, only) = match operation {
         Operation::Send { immediate } => match immediate {
-            Immediate::None => (Kind::SendLast, Kind::SendOnly),
-            Immediate::Data(_) => (Kind::SendLastImmediate, Kind::SendOnlyImmediate),
-            Immediate::Invalidated(_) => (Kind::SendLastInvalidate, Kind::SendOnlyInvalidate),
+            Immediate::None => (PacketOperation::SendLast, PacketOperation::SendOnly),
+            Immediate::Data(_) => (
+                PacketOperation::SendLastImmediate,
+                PacketOperation::SendOnlyImmediate,
+            ),
+            Immediate::Invalidated(_) => (
+                PacketOperation::SendLastInvalidate,
+                PacketOperation::SendOnlyInvalidate,
+            ),
         },
         Operation::Write {
             immediate: Some(_), ..
-        } => (Kind::WriteLastImmediate, Kind::WriteOnlyImmediate),
-        _ => (Kind::WriteLast, Kind::WriteOnly),
+        } => (
+            PacketOperation::WriteLastImmediate,
+            PacketOperation::WriteOnlyImmediate,
+        ),
+        _ => (PacketOperation::WriteLast, PacketOperation::WriteOnly),
     };
     if is_whole { only } else { last }
 }

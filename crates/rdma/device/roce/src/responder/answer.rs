@@ -3,7 +3,7 @@
 use super::{ReadResponse, Responder, Response};
 use crate::batch::Batch;
 use crate::host::{Fault, Host, Region};
-use crate::packet::{Aeth, Header, Kind, Service, Syndrome};
+use crate::packet::{Aeth, Header, PacketOperation, Service, Syndrome};
 
 /// Further copies of the last acknowledgement of a queue pair that goes, or fails: where one packet in twenty is lost, all of them and the
 /// acknowledgement itself are in 6 of a million cases.
@@ -71,7 +71,7 @@ impl Responder {
                     syndrome,
                     msn,
                 } => {
-                    let header = self.answer(Kind::Acknowledge, position, syndrome, msn);
+                    let header = self.answer(PacketOperation::Acknowledge, position, syndrome, msn);
                     // After one that ends the queue pair nobody answers a request that comes again.
                     let copies = if syndrome.is_final() {
                         PARTING_COPIES
@@ -88,7 +88,12 @@ impl Responder {
                     msn,
                     ..
                 } => {
-                    let answer = self.answer(Kind::AtomicAcknowledge, position, Syndrome::Ack, msn);
+                    let answer = self.answer(
+                        PacketOperation::AtomicAcknowledge,
+                        position,
+                        Syndrome::Ack,
+                        msn,
+                    );
                     if let Some(mut header) = answer {
                         header.original = original;
                         batch.push_bare(&self.link.route, &header);
@@ -134,8 +139,9 @@ impl Responder {
             return;
         }
         let last = self.expected.checked_sub(1);
-        let parting =
-            last.and_then(|last| self.answer(Kind::Acknowledge, last, Syndrome::Ack, self.msn));
+        let parting = last.and_then(|last| {
+            self.answer(PacketOperation::Acknowledge, last, Syndrome::Ack, self.msn)
+        });
         if let Some(header) = parting.filter(|_| !self.failed) {
             for _ in 0..PARTING_COPIES {
                 batch.push_bare(&self.link.route, &header);
@@ -145,7 +151,7 @@ impl Responder {
 
     pub(super) fn answer(
         &self,
-        kind: Kind,
+        kind: PacketOperation,
         position: u64,
         syndrome: Syndrome,
         msn: u32,
@@ -166,10 +172,10 @@ impl Responder {
         host: &mut impl Host,
     ) -> bool {
         let kind = match (read.next == read.first, read.next + 1 == read.end) {
-            (true, true) => Kind::ReadResponseOnly,
-            (true, false) => Kind::ReadResponseFirst,
-            (false, true) => Kind::ReadResponseLast,
-            (false, false) => Kind::ReadResponseMiddle,
+            (true, true) => PacketOperation::ReadResponseOnly,
+            (true, false) => PacketOperation::ReadResponseFirst,
+            (false, true) => PacketOperation::ReadResponseLast,
+            (false, false) => PacketOperation::ReadResponseMiddle,
         };
         let Some(header) = self.answer(kind, read.next, Syndrome::Ack, read.msn) else {
             return true;

@@ -3,7 +3,7 @@
 use super::Responder;
 use super::held::MOST_HELD;
 use crate::host::Host;
-use crate::packet::{Header, Kind, Syndrome};
+use crate::packet::{Header, PacketOperation, Syndrome};
 
 impl Responder {
     /// Keeps it; false if the peer has to send it again. Whatever the peer sends, no more is kept than a window of packets of
@@ -48,11 +48,16 @@ impl Responder {
         let bits = self
             .held
             .report(self.expected, |header| match header.opcode.kind() {
-                Kind::ReadRequest => link.packets(u64::from(header.reth.length)),
+                PacketOperation::ReadRequest => link.packets(u64::from(header.reth.length)),
                 _ => 1,
             });
         let syndrome = Syndrome::SequenceError;
-        let header = self.answer(Kind::Acknowledge, self.expected, syndrome, self.msn)?;
+        let header = self.answer(
+            PacketOperation::Acknowledge,
+            self.expected,
+            syndrome,
+            self.msn,
+        )?;
         Some((header, bits))
     }
 }

@@ -5,13 +5,15 @@
 
 use super::{ReadResponse, Responder, Response};
 use crate::host::{Access, Host};
-use crate::packet::{Header, Kind};
+use crate::packet::{Header, PacketOperation};
 
 impl Responder {
     pub(super) fn duplicate(&mut self, position: u64, header: &Header, host: &mut impl Host) {
         match header.opcode.kind() {
-            Kind::ReadRequest => self.read_again(position, header, host),
-            Kind::CompareSwap | Kind::FetchAdd => self.answer_atomic_again(position),
+            PacketOperation::ReadRequest => self.read_again(position, header, host),
+            PacketOperation::CompareSwap | PacketOperation::FetchAdd => {
+                self.answer_atomic_again(position)
+            }
             _ if header.ack_request => self.acknowledge_again(position),
             _ => (),
         }

@@ -5,7 +5,7 @@ use crate::host::{
     Access, Atomic, Fault, Host, Immediate, Receive, ReceiveDone, ReceiveKind, Region, RemoteError,
     Status,
 };
-use crate::packet::{Header, Kind, MAX_MESSAGE_BYTES, Service, Syndrome};
+use crate::packet::{Header, MAX_MESSAGE_BYTES, PacketOperation, Service, Syndrome};
 
 impl From<RemoteError> for Refusal {
     fn from(error: RemoteError) -> Refusal {
@@ -40,13 +40,13 @@ impl Responder {
             return Err(INVALID);
         }
         match kind {
-            Kind::ReadRequest => self.execute_read(header, host),
+            PacketOperation::ReadRequest => self.execute_read(header, host),
             _ => self.execute_atomic(header, host),
         }
     }
 
     /// First and middle packets are full, a last one is not empty (IBA 9.7.4.1.6).
-    fn check_payload(&self, kind: Kind, payload: &[u8]) -> Result<(), Refusal> {
+    fn check_payload(&self, kind: PacketOperation, payload: &[u8]) -> Result<(), Refusal> {
         let bytes = payload.len() as u64;
         let right = match (kind.begins(), kind.ends()) {
             (_, false) => bytes == self.link.mtu,
@@ -105,7 +105,7 @@ impl Responder {
             return Ok(());
         }
         let immediate = match kind {
-            Kind::SendLastInvalidate | Kind::SendOnlyInvalidate => {
+            PacketOperation::SendLastInvalidate | PacketOperation::SendOnlyInvalidate => {
                 if let Err(error) = host.invalidate(self.srq(header), header.invalidate) {
                     self.spare = Some(receive);
                     return Err(error.into());
@@ -235,11 +235,11 @@ impl Responder {
             return Err(INVALID);
         }
         let atomic = match header.opcode.kind() {
-            Kind::CompareSwap => Atomic::CompareSwap {
+            PacketOperation::CompareSwap => Atomic::CompareSwap {
                 compare: wanted.compare,
                 swap: wanted.swap_or_add,
             },
-            Kind::FetchAdd => Atomic::FetchAdd {
+            PacketOperation::FetchAdd => Atomic::FetchAdd {
                 add: wanted.swap_or_add,
             },
             _ => return Err(INVALID),

@@ -3,7 +3,7 @@
 use super::pair::{ADDRESSES, Pair, QPNS, Settings, local, pattern, read, send, work, write};
 use super::side::{KEY, MEMORY, SHARED};
 use crate::host::*;
-use crate::packet::{Header, Kind, Opcode, Reth, Route, Service, Syndrome, View};
+use crate::packet::{Header, Opcode, PacketOperation, Reth, Route, Service, Syndrome, View};
 use crate::{
     Batch, MAX_MESSAGE_BYTES, Operation, Payload, RequesterConfig, ResponderConfig, UDP_PORT, Work,
 };
@@ -332,7 +332,11 @@ fn without_a_time_out_it_waits_for_ever() {
 }
 
 /// Gives side 1 a packet that no requester of ours makes; what it answers, and its state.
-fn forged(kind: Kind, payload: usize, edit: impl FnOnce(&mut Header)) -> (Option<Syndrome>, Pair) {
+fn forged(
+    kind: PacketOperation,
+    payload: usize,
+    edit: impl FnOnce(&mut Header),
+) -> (Option<Syndrome>, Pair) {
     let mut pair = Pair::new(Settings::default());
     pair.sides[1].post_receive(7, 0, 10_000);
     let opcode = Opcode::new(Service::Reliable, kind).unwrap();
@@ -367,7 +371,7 @@ fn deliver(pair: &mut Pair, header: &Header, payload: usize) -> Option<Syndrome>
     connection.transmit(0, &mut answers, side);
     let (_, bytes) = answers.iter().next()?;
     let view = View::parse(bytes).unwrap();
-    assert_eq!(view.header().opcode.kind(), Kind::Acknowledge);
+    assert_eq!(view.header().opcode.kind(), PacketOperation::Acknowledge);
     Some(Syndrome::from_byte(view.header().aeth.syndrome))
 }
 
@@ -376,25 +380,37 @@ fn packets_that_break_the_rules_are_invalid_requests() {
     let length = |length| move |header: &mut Header| header.reth.length = length;
     let same = |_: &mut Header| ();
     for (what, (answer, pair)) in [
-        ("middle without first", forged(Kind::SendMiddle, 256, same)),
-        ("last without first", forged(Kind::WriteLast, 256, same)),
-        ("first that is not full", forged(Kind::SendFirst, 255, same)),
-        ("only that is too long", forged(Kind::SendOnly, 257, same)),
+        (
+            "middle without first",
+            forged(PacketOperation::SendMiddle, 256, same),
+        ),
+        (
+            "last without first",
+            forged(PacketOperation::WriteLast, 256, same),
+        ),
+        (
+            "first that is not full",
+            forged(PacketOperation::SendFirst, 255, same),
+        ),
+        (
+            "only that is too long",
+            forged(PacketOperation::SendOnly, 257, same),
+        ),
         (
             "first shorter than its MTU says",
-            forged(Kind::WriteFirst, 256, length(256)),
+            forged(PacketOperation::WriteFirst, 256, length(256)),
         ),
         (
             "length that is not the payload's",
-            forged(Kind::WriteOnly, 100, length(101)),
+            forged(PacketOperation::WriteOnly, 100, length(101)),
         ),
         (
             "length beyond the largest message",
-            forged(Kind::ReadRequest, 0, length(u32::MAX)),
+            forged(PacketOperation::ReadRequest, 0, length(u32::MAX)),
         ),
         (
             "read request with a payload",
-            forged(Kind::ReadRequest, 4, length(4)),
+            forged(PacketOperation::ReadRequest, 4, length(4)),
         ),
     ] {
         assert_eq!(answer, Some(Syndrome::InvalidRequest), "{what}");
@@ -406,9 +422,9 @@ fn packets_that_break_the_rules_are_invalid_requests() {
 #[test]
 fn a_message_broken_off_gives_its_receive_request_back() {
     let first = |_: &mut Header| ();
-    let (answer, mut pair) = forged(Kind::SendFirst, 256, first);
+    let (answer, mut pair) = forged(PacketOperation::SendFirst, 256, first);
     assert_eq!(answer, None);
-    let opcode = Opcode::new(Service::Reliable, Kind::WriteMiddle).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::WriteMiddle).unwrap();
     let psn = Settings::default().psn[0] + 1;
     let header = Header::new(opcode, 0xffff, QPNS[1], psn);
     let answer = deliver(&mut pair, &header, 256);
@@ -419,12 +435,12 @@ fn a_message_broken_off_gives_its_receive_request_back() {
 
 #[test]
 fn strangers_are_not_heard() {
-    let (answer, pair) = forged(Kind::SendOnly, 4, |header| header.pkey = 0x8001);
+    let (answer, pair) = forged(PacketOperation::SendOnly, 4, |header| header.pkey = 0x8001);
     assert_eq!(answer, None);
     assert!(pair.sides[1].receives_done.is_empty());
     let mut pair = Pair::new(Settings::default());
     pair.sides[1].post_receive(7, 0, 100);
-    let opcode = Opcode::new(Service::Reliable, Kind::SendOnly).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::SendOnly).unwrap();
     let header = Header::new(opcode, 0xffff, QPNS[1], Settings::default().psn[0]);
     let route = Route {
         source: ADDRESSES[0],

@@ -3,7 +3,7 @@
 use super::pair::{ADDRESSES, Pair, QPNS, Settings, local, pattern, read, send, work, write};
 use super::side::{KEY, SHARED};
 use crate::host::*;
-use crate::packet::{Header, Kind, Opcode, Route, Service, Syndrome, View};
+use crate::packet::{Header, Opcode, PacketOperation, Route, Service, Syndrome, View};
 use crate::{Batch, Injection, Operation, RequesterConfig, ResponderConfig, UDP_PORT, Work};
 
 const SECOND: u64 = 1_000_000_000;
@@ -245,7 +245,7 @@ fn a_sequence_error_behind_receiver_not_ready_costs_no_retry() {
     // Some responders tell of both: of the request that found no room, and of those sent behind it.
     let mut pair = Pair::new(with_rnr(7, 1));
     let [psn, _] = Settings::default().psn;
-    let opcode = Opcode::new(Service::Reliable, Kind::Acknowledge).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::Acknowledge).unwrap();
     pair.post(0, work(0, send(), local(0, 1000)));
     for _ in 0..30 {
         let (connection, side) = (&mut pair.connections[0], &mut pair.sides[0]);

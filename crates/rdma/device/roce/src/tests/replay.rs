@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use super::pair::{ADDRESSES, QPNS, Settings};
 use super::side::{KEY, SHARED, Side};
 use crate::host::{Fault, Status};
-use crate::packet::{Header, Kind, Opcode, Reth, Route, Service, Syndrome, View};
+use crate::packet::{Header, Opcode, PacketOperation, Reth, Route, Service, Syndrome, View};
 use crate::{Batch, Connection, Path, ResponderConfig, UDP_PORT};
 
 const MTU: usize = 256;
@@ -16,8 +16,8 @@ struct Target {
     side: Side,
 }
 
-/// Kind, position behind the first, syndrome, and payload bytes of an answer.
-type Answer = (Kind, u32, Syndrome, usize);
+/// PacketOperation, position behind the first, syndrome, and payload bytes of an answer.
+type Answer = (PacketOperation, u32, Syndrome, usize);
 
 /// The path of a target to its peer.
 fn path() -> Path {
@@ -63,7 +63,7 @@ impl Target {
 
     fn receive(
         &mut self,
-        kind: Kind,
+        kind: PacketOperation,
         position: u32,
         payload: usize,
         edit: impl FnOnce(&mut Header),
@@ -93,19 +93,19 @@ impl Target {
     }
 
     fn write(&mut self, position: u32) {
-        self.receive(Kind::WriteOnly, position, 4, |_| ());
+        self.receive(PacketOperation::WriteOnly, position, 4, |_| ());
     }
 
     /// Of `packets` packets, from a packet of the region on.
     fn read(&mut self, position: u32, from: u64, packets: u32) {
-        self.receive(Kind::ReadRequest, position, 0, |header| {
+        self.receive(PacketOperation::ReadRequest, position, 0, |header| {
             header.reth.address = SHARED + from * MTU as u64;
             header.reth.length = packets * MTU as u32;
         });
     }
 
     fn add(&mut self, position: u32) {
-        self.receive(Kind::FetchAdd, position, 0, |header| {
+        self.receive(PacketOperation::FetchAdd, position, 0, |header| {
             header.atomic.address = SHARED;
             header.atomic.rkey = KEY;
             header.atomic.swap_or_add = 1;
@@ -134,7 +134,7 @@ impl Target {
 }
 
 fn ack(position: u32) -> Answer {
-    (Kind::Acknowledge, position, Syndrome::Ack, 0)
+    (PacketOperation::Acknowledge, position, Syndrome::Ack, 0)
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_gap_is_told_once() {
     target.write(0);
     target.write(2);
     target.write(3);
-    let nak = (Kind::Acknowledge, 1, Syndrome::SequenceError, 0);
+    let nak = (PacketOperation::Acknowledge, 1, Syndrome::SequenceError, 0);
     assert_eq!(target.answers(), [nak]);
     target.write(4);
     assert_eq!(target.answers(), []);
@@ -153,7 +153,7 @@ fn a_gap_is_told_once() {
     target.write(4);
     assert_eq!(
         target.answers(),
-        [(Kind::Acknowledge, 3, Syndrome::SequenceError, 0)]
+        [(PacketOperation::Acknowledge, 3, Syndrome::SequenceError, 0)]
     );
 }
 
@@ -184,7 +184,12 @@ fn a_responder_that_was_abandoned_says_so() {
     target.connection.abandon();
     assert!(target.connection.is_urgent());
     let answers = target.answers();
-    let refusal = (Kind::Acknowledge, 1, Syndrome::RemoteOperation, 0);
+    let refusal = (
+        PacketOperation::Acknowledge,
+        1,
+        Syndrome::RemoteOperation,
+        0,
+    );
     assert!(answers.len() > 1 && answers.iter().all(|answer| *answer == refusal));
     target.write(1);
     assert_eq!(target.answers(), []);
@@ -193,14 +198,19 @@ fn a_responder_that_was_abandoned_says_so() {
 #[test]
 fn after_receiver_not_ready_only_the_same_request_is_heard() {
     let mut target = Target::new();
-    target.receive(Kind::SendOnly, 0, 4, |_| ());
-    target.receive(Kind::SendOnly, 1, 4, |_| ());
-    let nak = (Kind::Acknowledge, 0, Syndrome::ReceiverNotReady(12), 0);
+    target.receive(PacketOperation::SendOnly, 0, 4, |_| ());
+    target.receive(PacketOperation::SendOnly, 1, 4, |_| ());
+    let nak = (
+        PacketOperation::Acknowledge,
+        0,
+        Syndrome::ReceiverNotReady(12),
+        0,
+    );
     assert_eq!(target.answers(), [nak]);
     target.side.post_receive(5, 0, 100);
-    target.receive(Kind::SendOnly, 1, 4, |_| ());
+    target.receive(PacketOperation::SendOnly, 1, 4, |_| ());
     assert_eq!(target.answers(), []);
-    target.receive(Kind::SendOnly, 0, 4, |_| ());
+    target.receive(PacketOperation::SendOnly, 0, 4, |_| ());
     assert_eq!(target.answers(), [ack(0)]);
 }
 
@@ -240,7 +250,12 @@ fn memory_that_went_away_is_refused_at_the_packet_that_wanted_it() {
     let sent = target.answers().len() as u32;
     assert!(sent < 200);
     target.side.shared = 0..0;
-    let nak = (Kind::Acknowledge, sent, Syndrome::RemoteAccess, 0);
+    let nak = (
+        PacketOperation::Acknowledge,
+        sent,
+        Syndrome::RemoteAccess,
+        0,
+    );
     // Several times, as nobody answers a second request.
     assert_eq!(target.answers(), [nak; 4]);
     assert_eq!(target.side.faults, [Fault::Access]);
@@ -272,22 +287,22 @@ fn reads_are_answered_again_from_where_they_are_asked_for() {
     target.read(0, 0, 4);
     target.write(4);
     let all = [
-        (Kind::ReadResponseFirst, 0, Syndrome::Ack, MTU),
-        (Kind::ReadResponseMiddle, 1, Syndrome::Ack, MTU),
-        (Kind::ReadResponseMiddle, 2, Syndrome::Ack, MTU),
-        (Kind::ReadResponseLast, 3, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseFirst, 0, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseMiddle, 1, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseMiddle, 2, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseLast, 3, Syndrome::Ack, MTU),
         ack(4),
     ];
     // A middle packet has no AETH; the harness shows its zeros as an ACK.
     assert_eq!(target.answers(), all);
     target.read(2, 2, 2);
     let end = [
-        (Kind::ReadResponseFirst, 2, Syndrome::Ack, MTU),
-        (Kind::ReadResponseLast, 3, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseFirst, 2, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseLast, 3, Syndrome::Ack, MTU),
     ];
     assert_eq!(target.answers(), end);
     target.read(3, 3, 1);
-    let last = [(Kind::ReadResponseOnly, 3, Syndrome::Ack, MTU)];
+    let last = [(PacketOperation::ReadResponseOnly, 3, Syndrome::Ack, MTU)];
     assert_eq!(target.answers(), last);
     // Asked for twice before it was answered: answered once.
     target.read(2, 2, 2);
@@ -348,7 +363,7 @@ fn atomics_are_remembered_as_long_as_they_may_be_asked_for() {
     assert_eq!(target.answers(), []);
     target.add(1);
     target.add(1);
-    let again = [(Kind::AtomicAcknowledge, 1, Syndrome::Ack, 0)];
+    let again = [(PacketOperation::AtomicAcknowledge, 1, Syndrome::Ack, 0)];
     assert_eq!(target.answers(), again);
     assert_eq!(target.side.bytes(SHARED, 8), 5u64.to_ne_bytes());
 }
@@ -357,13 +372,15 @@ fn atomics_are_remembered_as_long_as_they_may_be_asked_for() {
 fn after_an_error_nothing_is_executed_but_the_answers_still_go_out() {
     let mut target = Target::new();
     target.read(0, 0, 2);
-    target.receive(Kind::WriteOnly, 2, 4, |header| header.reth.rkey = 1);
+    target.receive(PacketOperation::WriteOnly, 2, 4, |header| {
+        header.reth.rkey = 1
+    });
     target.write(3);
     target.connection.flush(&mut target.side);
     let expected = [
-        (Kind::ReadResponseFirst, 0, Syndrome::Ack, MTU),
-        (Kind::ReadResponseLast, 1, Syndrome::Ack, MTU),
-        (Kind::Acknowledge, 2, Syndrome::RemoteAccess, 0),
+        (PacketOperation::ReadResponseFirst, 0, Syndrome::Ack, MTU),
+        (PacketOperation::ReadResponseLast, 1, Syndrome::Ack, MTU),
+        (PacketOperation::Acknowledge, 2, Syndrome::RemoteAccess, 0),
     ];
     let mut answers = target.answers();
     answers.dedup();
@@ -401,12 +418,12 @@ fn a_uc_message_with_a_hole_is_dropped_and_its_receive_request_used_again() {
         let view = View::parse(bytes).unwrap();
         connection.receive(0, ADDRESSES[0], &view, &mut side);
     };
-    receive(Kind::SendFirst, 100, MTU);
-    receive(Kind::SendLast, 102, 4);
-    receive(Kind::SendOnly, 103, 8);
-    receive(Kind::SendOnly, 103, 8);
+    receive(PacketOperation::SendFirst, 100, MTU);
+    receive(PacketOperation::SendLast, 102, 4);
+    receive(PacketOperation::SendOnly, 103, 8);
+    receive(PacketOperation::SendOnly, 103, 8);
     // The peer begins anew, far behind.
-    receive(Kind::SendOnly, 0xf0_0000, 12);
+    receive(PacketOperation::SendOnly, 0xf0_0000, 12);
     let done: Vec<_> = side
         .receives_done
         .iter()

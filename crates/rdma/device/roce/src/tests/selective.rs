@@ -3,7 +3,7 @@
 use super::pair::{Pair, Settings, local, pattern, send, work, write};
 use super::side::SHARED;
 use crate::host::Status;
-use crate::packet::{Header, Kind, Opcode, Service, Syndrome, View};
+use crate::packet::{Header, Opcode, PacketOperation, Service, Syndrome, View};
 use crate::{Batch, Connection, Injection, Path, RequesterConfig, ResponderConfig, UDP_PORT};
 
 const SECOND: u64 = 1_000_000_000;
@@ -81,7 +81,7 @@ fn answers_of(
     let mut batch = Batch::new();
     let mut answers = Vec::new();
     for &(psn, payload) in packets {
-        let opcode = Opcode::new(service, Kind::SendOnly).unwrap();
+        let opcode = Opcode::new(service, PacketOperation::SendOnly).unwrap();
         let mut header = Header::new(opcode, 0xffff, 1, psn);
         header.ack_request = true;
         header.selective = selective;

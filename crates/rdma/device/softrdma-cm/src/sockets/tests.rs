@@ -50,7 +50,7 @@ fn request(port_space: rdma_port_space) -> Message {
         port_space: port_space as u16,
         qp_num: 17,
         private: b"let me in".to_vec(),
-        ..Message::bare(Kind::Request)
+        ..Message::bare(MessageKind::Request)
     }
 }
 
@@ -59,7 +59,7 @@ fn reply(port_space: rdma_port_space) -> Message {
         port_space: port_space as u16,
         qp_num: 18,
         private: b"you are".to_vec(),
-        ..Message::bare(Kind::Reply)
+        ..Message::bare(MessageKind::Reply)
     }
 }
 
@@ -101,7 +101,7 @@ fn establish(listener: &Listener) -> (End, End) {
         .unwrap();
     let news = hear(asking.channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
     assert_eq!(news.peer, Some(reply(RDMA_PS_TCP)));
-    let ready = Message::bare(Kind::Ready);
+    let ready = Message::bare(MessageKind::Ready);
     asking
         .say(&[Stage::Answered], &ready, Stage::Established)
         .unwrap();
@@ -110,7 +110,7 @@ fn establish(listener: &Listener) -> (End, End) {
 }
 
 fn leave(end: &End) -> Outcome {
-    let message = Message::bare(Kind::Disconnect);
+    let message = Message::bare(MessageKind::Disconnect);
     end.say(&[Stage::Established], &message, Stage::Leaving)
 }
 
@@ -147,7 +147,7 @@ fn a_rejection_arrives_with_its_words() {
     let reject = Message {
         reason: 28,
         private: b"not you".to_vec(),
-        ..Message::bare(Kind::Reject)
+        ..Message::bare(MessageKind::Reject)
     };
     asked.say(&[Stage::Asked], &reject, Stage::Leaving).unwrap();
     sockets().unwrap().forget(asked.token);
@@ -209,7 +209,7 @@ fn the_other_side_dies() {
 #[test]
 fn nonsense_ends_the_connection() {
     let listener = listen();
-    let wrong_turn = Message::bare(Kind::Ready).encode();
+    let wrong_turn = Message::bare(MessageKind::Ready).encode();
     for bytes in [&[0x42; message::LEN], &wrong_turn] {
         let mut stranger = TcpStream::connect(listener.address).unwrap();
         stranger.write_all(bytes).unwrap();

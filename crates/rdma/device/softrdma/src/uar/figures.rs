@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use super::adapter::{CONTEXT_BYTES, CQ_BYTES, MR_BYTES, PD_BYTES, QP_BYTES};
-use super::record::{CHUNK_MAGIC, ChunkWords, Kind, Tag, WORDS, context_word, word};
+use super::record::{CHUNK_MAGIC, ChunkWords, RecordKind, Tag, WORDS, context_word, word};
 use super::settings::Policy;
 
 pub use weft_verbs_abi::softrdma_lock_stat as LockFigures;
@@ -206,7 +206,7 @@ pub(super) fn read_contexts(
         };
         for words in &chunk[1..] {
             match Tag::from_word(words[0]) {
-                Some(tag) if tag.kind == Kind::Context => {
+                Some(tag) if tag.kind == RecordKind::Context => {
                     contexts.insert(tag.context, ContextFigures::new(tag, words));
                 }
                 Some(tag) => objects.push((tag.context, Figures::of_object(words))),

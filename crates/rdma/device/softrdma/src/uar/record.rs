@@ -53,7 +53,7 @@ impl Chunk {
 /// What a record tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum RecordKind {
     /// The counts of a context: the words of [`context_word`].
     Context = 1,
     /// A living object with figures of its own: the words of [`word`].
@@ -99,7 +99,7 @@ pub mod context_word {
 /// The first word of a record: `kind | device << 8 | context << 16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    pub kind: Kind,
+    pub kind: RecordKind,
     pub device: u8,
     /// Which of the process's contexts.
     pub context: u32,
@@ -113,9 +113,9 @@ impl Tag {
     /// The tag of a record that is not free; `None` also for nonsense.
     pub fn from_word(word: u64) -> Option<Tag> {
         let kind = match word as u8 {
-            1 => Kind::Context,
-            2 => Kind::Object,
-            3 => Kind::Retired,
+            1 => RecordKind::Context,
+            2 => RecordKind::Object,
+            3 => RecordKind::Retired,
             _ => return None,
         };
         Some(Tag {

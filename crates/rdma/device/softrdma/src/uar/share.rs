@@ -13,7 +13,7 @@ use super::ledger::Ledger;
 use super::lock::Discipline;
 use super::pages::{Pages, Style};
 use super::pool::PagePool;
-use super::record::{Kind, Record, Tag, context_word};
+use super::record::{Record, RecordKind, Tag, context_word};
 use super::register::Uuar;
 use super::settings::{Policy, Settings, Sharing};
 use super::static_uuars::StaticUuars;
@@ -228,7 +228,7 @@ impl Share {
 
     /// A record for the figures of an object of this context.
     pub(super) fn object_record(&self) -> Result<&'static Record, Error> {
-        self.figures.take(Kind::Object)
+        self.figures.take(RecordKind::Object)
     }
 
     /// Adds an object's figures to those of all that are gone, and gives its record back.
@@ -262,8 +262,8 @@ impl Figures {
     fn new(ledger: Arc<Ledger>, device: u8) -> Result<Figures, Error> {
         let number = ledger.next_context();
         let take = |kind| take_record(&ledger, device, number, kind);
-        let context = take(Kind::Context)?;
-        let retired = take(Kind::Retired).inspect_err(|_| ledger.give_back(context))?;
+        let context = take(RecordKind::Context)?;
+        let retired = take(RecordKind::Retired).inspect_err(|_| ledger.give_back(context))?;
         Ok(Figures {
             ledger,
             device,
@@ -273,7 +273,7 @@ impl Figures {
         })
     }
 
-    fn take(&self, kind: Kind) -> Result<&'static Record, Error> {
+    fn take(&self, kind: RecordKind) -> Result<&'static Record, Error> {
         take_record(&self.ledger, self.device, self.number, kind)
     }
 
@@ -316,7 +316,7 @@ fn take_record(
     ledger: &Ledger,
     device: u8,
     context: u32,
-    kind: Kind,
+    kind: RecordKind,
 ) -> Result<&'static Record, Error> {
     let tag = Tag {
         kind,

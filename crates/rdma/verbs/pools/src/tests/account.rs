@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::strategies::checked_pools;
-use crate::{Account, Job, Kind, Pools, Reach};
+use crate::{Account, Job, PoolKind, Pools, Reach};
 
 fn alike(nodes: u64, ranks_a_node: u64) -> Job {
     Job {
@@ -16,13 +16,13 @@ fn alike(nodes: u64, ranks_a_node: u64) -> Job {
 }
 
 /// So many pools of one kind.
-fn pools(kind: Kind, count: u64) -> Pools {
+fn pools(kind: PoolKind, count: u64) -> Pools {
     let letter = kind.letter();
     let each: Vec<String> = (1..=count).map(|i| format!("{letter},{i}k,8")).collect();
     each.join(":").parse().unwrap()
 }
 
-fn queue_pairs(kind: Kind, pool_count: u64, job: Job) -> u64 {
+fn queue_pairs(kind: PoolKind, pool_count: u64, job: Job) -> u64 {
     Account::of_node(&pools(kind, pool_count), &job, true).queue_pairs()
 }
 
@@ -33,8 +33,11 @@ fn the_formulas_of_the_paper() {
             for count in [1, 2, 4, 8] {
                 let job = alike(nodes, ranks);
                 let shared = ranks * ranks * count * (nodes - 1);
-                assert_eq!(queue_pairs(Kind::Shared, count, job), shared);
-                assert_eq!(queue_pairs(Kind::Xrc, count, job), ranks * 2 * (nodes - 1));
+                assert_eq!(queue_pairs(PoolKind::Shared, count, job), shared);
+                assert_eq!(
+                    queue_pairs(PoolKind::Xrc, count, job),
+                    ranks * 2 * (nodes - 1)
+                );
             }
         }
     }
@@ -45,10 +48,10 @@ fn the_formulas_of_the_paper() {
 fn the_figures_of_the_paper() {
     let job = alike(1024, 8);
     let mib = |kind, count| (queue_pairs(kind, count, job) * 4096) as f64 / f64::from(1 << 20);
-    assert_eq!(mib(Kind::Shared, 1), 255.75);
-    assert_eq!(mib(Kind::Xrc, 1), 63.9375);
-    assert_eq!(mib(Kind::Shared, 8), 2046.0);
-    assert_eq!(mib(Kind::Xrc, 8), 63.9375);
+    assert_eq!(mib(PoolKind::Shared, 1), 255.75);
+    assert_eq!(mib(PoolKind::Xrc, 1), 63.9375);
+    assert_eq!(mib(PoolKind::Shared, 8), 2046.0);
+    assert_eq!(mib(PoolKind::Xrc, 8), 63.9375);
 }
 
 #[test]
@@ -101,15 +104,15 @@ fn connect(pools: &Pools, job: &Job, has_xrc: bool) -> Node {
                 let peer = other * 1000 + peer;
                 for chosen in pools.toward(reach).pools() {
                     match chosen.kind {
-                        Kind::PerPeer => {
+                        PoolKind::PerPeer => {
                             node.connected.insert((process, peer, chosen.pool));
                             node.per_peer.push(chosen.pool);
                         }
-                        Kind::Shared => {
+                        PoolKind::Shared => {
                             node.connected.insert((process, peer, chosen.pool));
                             node.shared.insert((process, chosen.pool, false));
                         }
-                        Kind::Xrc => {
+                        PoolKind::Xrc => {
                             node.send.insert((process, other));
                             node.receive.insert(peer);
                             node.shared.insert((process, chosen.pool, true));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use crate::{Kind, OwedCredits, Pool, SendCredits, Violation};
+use crate::{OwedCredits, Pool, PoolKind, SendCredits, Violation};
 
 #[derive(Clone, Copy, Debug)]
 enum Message {
@@ -141,7 +141,7 @@ fn pool() -> impl Strategy<Value = Pool> {
         .prop_flat_map(|count| (Just(count), 0..count))
         .prop_flat_map(|(count, low)| (Just((count, low)), 1..=low + 1))
         .prop_map(|((count, low), credits)| Pool {
-            kind: Kind::PerPeer,
+            kind: PoolKind::PerPeer,
             bytes: 64,
             count,
             low,
@@ -183,7 +183,7 @@ proptest! {
 
 fn small(count: u32, low: u32, credits: u32) -> Pool {
     Pool {
-        kind: Kind::PerPeer,
+        kind: PoolKind::PerPeer,
         bytes: 64,
         count,
         low,

@@ -3,20 +3,20 @@
 use proptest::prelude::*;
 
 use super::strategies::pools;
-use crate::{Chosen, Kind, Pool, Pools, Reach};
+use crate::{Chosen, Pool, PoolKind, Pools, Reach};
 
 /// The pools that a peer can use, as the documentation says it: an S and an X of one size are two ways to one size.
 fn usable(pools: &[Pool], reach: Reach) -> Vec<Chosen> {
-    let twin = |pool: &Pool, kind: Kind| {
+    let twin = |pool: &Pool, kind: PoolKind| {
         let is_twin = |other: &&Pool| other.kind == kind && other.bytes == pool.bytes;
         pools.iter().any(|other| is_twin(&other))
     };
     let mut usable = Vec::new();
     for (index, pool) in pools.iter().enumerate() {
         let kind = match (pool.kind, reach) {
-            (Kind::Shared, Reach::Xrc) if twin(pool, Kind::Xrc) => continue,
-            (Kind::Xrc, Reach::Connected) if twin(pool, Kind::Shared) => continue,
-            (Kind::Xrc, Reach::Connected) => Kind::Shared,
+            (PoolKind::Shared, Reach::Xrc) if twin(pool, PoolKind::Xrc) => continue,
+            (PoolKind::Xrc, Reach::Connected) if twin(pool, PoolKind::Shared) => continue,
+            (PoolKind::Xrc, Reach::Connected) => PoolKind::Shared,
             (kind, _) => kind,
         };
         usable.push(Chosen {
@@ -52,18 +52,26 @@ proptest! {
 #[test]
 fn one_job_reaches_some_hosts_over_xrc_and_others_not() {
     let pools: Pools = "P,128,64:S,2k,256:X,2k,512:X,16k,64".parse().unwrap();
-    let kinds = |reach| -> Vec<(usize, Kind)> {
+    let kinds = |reach| -> Vec<(usize, PoolKind)> {
         let selection = pools.toward(reach);
         let pools = selection.pools().iter();
         pools.map(|chosen| (chosen.pool, chosen.kind)).collect()
     };
-    let over_xrc = [(0, Kind::PerPeer), (2, Kind::Xrc), (3, Kind::Xrc)];
-    let connected = [(0, Kind::PerPeer), (1, Kind::Shared), (3, Kind::Shared)];
+    let over_xrc = [
+        (0, PoolKind::PerPeer),
+        (2, PoolKind::Xrc),
+        (3, PoolKind::Xrc),
+    ];
+    let connected = [
+        (0, PoolKind::PerPeer),
+        (1, PoolKind::Shared),
+        (3, PoolKind::Shared),
+    ];
     assert_eq!(kinds(Reach::Xrc), over_xrc);
     assert_eq!(kinds(Reach::Connected), connected);
     // With the pools' own numbers.
     assert_eq!(
-        pools.all_of(Kind::Shared).to_string(),
+        pools.all_of(PoolKind::Shared).to_string(),
         "S,128,64,32,16:S,2k,512,256,64:S,16k,64,32,8"
     );
 }

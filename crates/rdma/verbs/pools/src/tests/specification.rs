@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::strategies::{checked_pools, kind};
-use crate::{Kind, Pool, Pools};
+use crate::{Pool, PoolKind, Pools};
 
 fn read(text: &str) -> Vec<Pool> {
     text.parse::<Pools>().unwrap().all().to_vec()
 }
 
-fn pool(kind: Kind, bytes: u32, count: u32, low: u32, credits: u32) -> Pool {
+fn pool(kind: PoolKind, bytes: u32, count: u32, low: u32, credits: u32) -> Pool {
     Pool {
         kind,
         bytes,
@@ -21,10 +21,16 @@ fn pool(kind: Kind, bytes: u32, count: u32, low: u32, credits: u32) -> Pool {
 
 #[test]
 fn what_is_left_out_follows() {
-    assert_eq!(read("P,128,256"), [pool(Kind::PerPeer, 128, 256, 128, 64)]);
-    assert_eq!(read("s,4k,64"), [pool(Kind::Shared, 4096, 64, 32, 8)]);
-    assert_eq!(read("X,1M,16,12"), [pool(Kind::Xrc, 1 << 20, 16, 12, 3)]);
-    assert_eq!(read("P,64,1"), [pool(Kind::PerPeer, 64, 1, 0, 1)]);
+    assert_eq!(
+        read("P,128,256"),
+        [pool(PoolKind::PerPeer, 128, 256, 128, 64)]
+    );
+    assert_eq!(read("s,4k,64"), [pool(PoolKind::Shared, 4096, 64, 32, 8)]);
+    assert_eq!(
+        read("X,1M,16,12"),
+        [pool(PoolKind::Xrc, 1 << 20, 16, 12, 3)]
+    );
+    assert_eq!(read("P,64,1"), [pool(PoolKind::PerPeer, 64, 1, 0, 1)]);
 }
 
 #[test]
@@ -32,8 +38,8 @@ fn open_mpis_own_are_read() {
     let connectx =
         "P,128,256,192,128:S,2048,1024,1008,64:S,12288,1024,1008,64:S,65536,1024,1008,64";
     let pools = read(connectx);
-    assert_eq!(pools[0], pool(Kind::PerPeer, 128, 256, 192, 128));
-    assert_eq!(pools[3], pool(Kind::Shared, 65_536, 1024, 1008, 64));
+    assert_eq!(pools[0], pool(PoolKind::PerPeer, 128, 256, 192, 128));
+    assert_eq!(pools[3], pool(PoolKind::Shared, 65_536, 1024, 1008, 64));
     read("X,128,256,192,128:X,2048,256,128,32:X,12288,256,128,32:X,65536,256,128,32");
     read("P,65536,256,192,128");
 }

@@ -2,10 +2,14 @@
 
 use proptest::prelude::*;
 
-use crate::{Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, Pools};
+use crate::{LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, PoolKind, Pools};
 
-pub fn kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::PerPeer), Just(Kind::Shared), Just(Kind::Xrc)]
+pub fn kind() -> impl Strategy<Value = PoolKind> {
+    prop_oneof![
+        Just(PoolKind::PerPeer),
+        Just(PoolKind::Shared),
+        Just(PoolKind::Xrc)
+    ]
 }
 
 fn bytes() -> impl Strategy<Value = u32> {
@@ -14,14 +18,14 @@ fn bytes() -> impl Strategy<Value = u32> {
 }
 
 /// A pool of that size, with numbers at the ends of their ranges often enough.
-pub fn pool(kind: Kind, bytes: u32) -> impl Strategy<Value = Pool> {
+pub fn pool(kind: PoolKind, bytes: u32) -> impl Strategy<Value = Pool> {
     let count = prop_oneof![1u32..40, Just(1), Just(MOST_COUNT), 1..=MOST_COUNT];
     count
         .prop_flat_map(|count| (Just(count), 0..count))
         .prop_flat_map(move |(count, low)| {
             let most = match kind {
-                Kind::PerPeer => low + 1,
-                Kind::Shared | Kind::Xrc => count,
+                PoolKind::PerPeer => low + 1,
+                PoolKind::Shared | PoolKind::Xrc => count,
             };
             (1..=most).prop_map(move |credits| Pool {
                 kind,
@@ -40,8 +44,8 @@ pub fn pools() -> impl Strategy<Value = Vec<Pool>> {
         .prop_flat_map(|sizes| {
             let each = sizes.into_iter().map(|bytes| {
                 (kind(), any::<bool>()).prop_flat_map(move |(kind, is_pair)| {
-                    let second = pool(Kind::Xrc, bytes).prop_map(move |second| {
-                        (kind == Kind::Shared && is_pair).then_some(second)
+                    let second = pool(PoolKind::Xrc, bytes).prop_map(move |second| {
+                        (kind == PoolKind::Shared && is_pair).then_some(second)
                     });
                     (pool(kind, bytes), second)
                 })

@@ -232,7 +232,7 @@ fn datagrams() {
     let queue = CompletionQueue::new(&context, 8, None).unwrap();
     let region = MemoryRegion::new(&domain, &Buffer::new(256), ACCESS).unwrap();
     let attributes = QueuePairAttributes {
-        kind: Kind::Ud,
+        kind: QpType::Ud,
         ..attributes()
     };
     let (from, to) = (queue.clone(), queue.clone());
@@ -298,7 +298,7 @@ fn extended_reliable_connections() {
     let receiver = XrcReceiveQueuePair::new(&xrc).unwrap();
     let region = MemoryRegion::new(&domain, &Buffer::new(64), ACCESS).unwrap();
     let attributes = QueuePairAttributes {
-        kind: Kind::XrcSend,
+        kind: QpType::XrcSend,
         receive_depth: 0,
         ..attributes()
     };

@@ -2,7 +2,7 @@
 
 /// Whether a rank's own operand is part of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScanKind {
     Inclusive,
     Exclusive,
 }

@@ -4,7 +4,7 @@ mod kind;
 mod recursive_doubling;
 mod shared;
 
-pub use kind::Kind;
+pub use kind::ScanKind;
 
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
@@ -22,7 +22,7 @@ pub async fn scan<P: PointToPoint>(
     run(
         channel,
         reduction,
-        Kind::Inclusive,
+        ScanKind::Inclusive,
         selected(channel, &reduction),
     )
     .await
@@ -36,7 +36,7 @@ pub async fn exscan<P: PointToPoint>(
     run(
         channel,
         reduction,
-        Kind::Exclusive,
+        ScanKind::Exclusive,
         selected(channel, &reduction),
     )
     .await
@@ -50,7 +50,7 @@ fn selected<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: Reduction<'_>,
-    kind: Kind,
+    kind: ScanKind,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     if reduction.bytes() > 0 {

@@ -1,7 +1,7 @@
 //! Recursive doubling: ranks whose numbers differ in one bit exchange the results of their groups so far; who
 //! has the higher number takes the other group into its result.
 
-use super::Kind;
+use super::ScanKind;
 use crate::cost::{Work, combined, doublings, exchange};
 use crate::flat::reduce::Accumulator;
 use crate::{Channel, PointToPoint, Reduction};
@@ -9,7 +9,7 @@ use crate::{Channel, PointToPoint, Reduction};
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
-    kind: Kind,
+    kind: ScanKind,
 ) {
     let (rank, output) = (channel.rank(), reduction.output());
     let Some(scratch) = channel.room(reduction.scratch(2)) else {
@@ -20,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(
     reduction.input().copy_to(group);
     let mut group = Accumulator::new(reduction, group, spare);
     // Whether the output holds a result to combine with.
-    let mut begun = kind == Kind::Inclusive;
+    let mut begun = kind == ScanKind::Inclusive;
     if begun {
         reduction.input().copy_to(output);
     }

@@ -1,6 +1,6 @@
 //! Everyone posts its operand piece after piece, and combines those of the ranks before it.
 
-use super::Kind;
+use super::ScanKind;
 use crate::cost::{Work, folded, others, posted, step};
 use crate::order::{Order, Partials};
 use crate::steps::{PIECE, pieces};
@@ -10,12 +10,12 @@ use weft_sync::board::Piece;
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
-    kind: Kind,
+    kind: ScanKind,
 ) -> Option<()> {
     let steps = channel.steps();
     let order = match kind {
-        Kind::Inclusive => Order::UpTo(channel.rank()),
-        Kind::Exclusive => Order::Before(channel.rank()),
+        ScanKind::Inclusive => Order::UpTo(channel.rank()),
+        ScanKind::Exclusive => Order::Before(channel.rank()),
     };
     let longest = PIECE / reduction.element_bytes();
     let room = reduction.share(0..longest.min(reduction.count()));

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::own_address;
-use crate::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, Service, View};
+use crate::packet::{DEFAULT_PKEY, Header, Opcode, PacketOperation, Route, Service, View};
 use crate::port::{Port, PortConfig};
 use crate::{Batch, Inbox, Injection, UDP_PORT};
 
@@ -42,7 +42,7 @@ fn put_at(
         source_port: port,
         destination_port: port,
     };
-    let opcode = Opcode::new(Service::Reliable, Kind::SendOnlyImmediate).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::SendOnlyImmediate).unwrap();
     let qpn = u32::from(slot) << 16 | 7;
     let mut header = Header::new(opcode, DEFAULT_PKEY, qpn, 0);
     header.immediate = number;

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::own_address;
-use crate::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, Service, View};
+use crate::packet::{DEFAULT_PKEY, Header, Opcode, PacketOperation, Route, Service, View};
 use crate::port::{Port, PortConfig};
 use crate::{Batch, Inbox, Injection, UDP_PORT};
 
@@ -27,7 +27,7 @@ fn batch(source: Ipv4Addr, destination: Ipv4Addr, payloads: &[usize]) -> Batch {
         source_port: UDP_PORT,
         destination_port: UDP_PORT,
     };
-    let opcode = Opcode::new(Service::Reliable, Kind::SendMiddle).unwrap();
+    let opcode = Opcode::new(Service::Reliable, PacketOperation::SendMiddle).unwrap();
     let mut batch = Batch::new();
     for (psn, &bytes) in payloads.iter().enumerate() {
         let header = Header::new(opcode, DEFAULT_PKEY, 7, psn as u32);

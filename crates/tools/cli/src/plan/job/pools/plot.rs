@@ -1,6 +1,6 @@
 //! Figures 5 and 6 of the X-SRQ paper, from the accounts of our own pools, beside the pools that were asked for.
 
-use weft_pools::{Kind, Pools};
+use weft_pools::{PoolKind, Pools};
 
 use super::question::{Question, account};
 use crate::bench::plot::{Chart, Curve, Panel};
@@ -19,10 +19,10 @@ pub fn chart(question: &Question<'_>) -> Chart {
         ),
         panels: vec![
             specified(question),
-            by_ranks(question, Kind::Shared),
-            by_ranks(question, Kind::Xrc),
-            pool_counts(Kind::Shared),
-            pool_counts(Kind::Xrc),
+            by_ranks(question, PoolKind::Shared),
+            by_ranks(question, PoolKind::Xrc),
+            pool_counts(PoolKind::Shared),
+            pool_counts(PoolKind::Xrc),
         ],
     }
 }
@@ -31,8 +31,8 @@ fn specified(question: &Question<'_>) -> Panel {
     let pools = question.pools;
     let kinds = [
         ("as specified", pools.clone()),
-        ("all S", pools.all_of(Kind::Shared)),
-        ("all X", pools.all_of(Kind::Xrc)),
+        ("all S", pools.all_of(PoolKind::Shared)),
+        ("all X", pools.all_of(PoolKind::Xrc)),
     ];
     let curves = kinds
         .iter()
@@ -45,7 +45,7 @@ fn specified(question: &Question<'_>) -> Panel {
 }
 
 /// Figure 5: one pool, and more and more ranks on a node.
-fn by_ranks(question: &Question<'_>, kind: Kind) -> Panel {
+fn by_ranks(question: &Question<'_>, kind: PoolKind) -> Panel {
     let pools = alike(kind, 1);
     let ranks = COUNTS.into_iter().filter(|ranks| *ranks <= question.ppn);
     let curve = |ranks| (format!("{ranks} PPN"), points(question, &pools, ranks));
@@ -57,7 +57,7 @@ fn by_ranks(question: &Question<'_>, kind: Kind) -> Panel {
 }
 
 /// Figure 6: as many ranks as were asked for, and more and more pools.
-fn by_pools(question: &Question<'_>, kind: Kind) -> Panel {
+fn by_pools(question: &Question<'_>, kind: PoolKind) -> Panel {
     let curve = |count| {
         let pools = alike(kind, count);
         let name = match count {
@@ -73,15 +73,15 @@ fn by_pools(question: &Question<'_>, kind: Kind) -> Panel {
     )
 }
 
-fn name(kind: Kind) -> &'static str {
+fn name(kind: PoolKind) -> &'static str {
     match kind {
-        Kind::PerPeer | Kind::Shared => "connections (S)",
-        Kind::Xrc => "XRC (X)",
+        PoolKind::PerPeer | PoolKind::Shared => "connections (S)",
+        PoolKind::Xrc => "XRC (X)",
     }
 }
 
 /// So many pools of one kind. Their sizes do not matter to queue pairs.
-fn alike(kind: Kind, count: u64) -> Pools {
+fn alike(kind: PoolKind, count: u64) -> Pools {
     let one = |i: u64| format!("{},{i}k,8", kind.letter());
     let text: Vec<String> = (1..=count).map(one).collect();
     text.join(":").parse().expect("sizes ascend")

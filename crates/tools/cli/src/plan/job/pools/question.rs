@@ -1,6 +1,6 @@
 //! The sizes of a job that are shown, and their accounts.
 
-use weft_pools::{Account, Job, Kind, Pools};
+use weft_pools::{Account, Job, PoolKind, Pools};
 
 /// The accounts of one size of the job.
 pub struct Row {
@@ -33,8 +33,8 @@ impl Question<'_> {
     pub fn rows(&self) -> Vec<Row> {
         let kinds = [
             self.pools.clone(),
-            self.pools.all_of(Kind::Shared),
-            self.pools.all_of(Kind::Xrc),
+            self.pools.all_of(PoolKind::Shared),
+            self.pools.all_of(PoolKind::Xrc),
         ];
         let row = |nodes: u64| Row {
             nodes,
