@@ -31,7 +31,7 @@ python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench report wide hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench report wide hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance compat robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop rdma mpi4py programs io-programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -110,6 +110,9 @@ staged:
 conformance: staged ## the programs by chapter of the standard, and those in Fortran, at 1, 2, 4 and 5 ranks
 	python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
 		--mpifort $(prefix)/bin/mpifort --ranks 1,2,4,5 --build build/check/conformance
+
+compat: staged peers ## programs that are built with MPICH, on their own library and on ours; conformance programs by its mpicc
+	python3 tests/compat/run.py --prefix $(prefix) --peers $(peers) --build build/check/compat --full
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full

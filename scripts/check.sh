@@ -13,7 +13,7 @@ mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
 # Everything is built once here: what cargo writes down to build it again in part, and lines in backtraces, are a third of the time.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
-steps_begin "$out/logs" 23
+steps_begin "$out/logs" 24
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 # Compilers run in the idle class beside tests: they take what processor time the tests leave, which wait a lot.
@@ -48,6 +48,7 @@ softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/soft
 rdma() { "$prefix/bin/weft" softrdma run -- python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 2 \
     --mpiexec-args "--transport rdma" --filter 'point_to_point/(send_modes|bulk|probe|matched|wildcards|truncation|synchronous|persistent|cancel)|collectives/(every_form|derived|reductions)|one_sided/' --build "$out/conformance"; }
 
+compat() { python3 tests/compat/run.py --prefix "$prefix" --peers "$peers" --build "$out/compat"; }
 costs() { python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"; }
 hosts() { python3 tests/hosts/run.py --target check --prefix "$prefix" --peers "$peers" --build "$out/hosts" --quick; }
 
@@ -84,6 +85,7 @@ step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make co
 # Each of these waits more than it computes.
 early hosts hosts
 early costs costs
+step "programs that are built with MPICH" "a few seconds" "$fix; all of it: make compat" compat
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness
 step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
 step "conformance over RDMA, 2 ranks" "half a minute" "$fix; all of it: make rdma" rdma

@@ -20,7 +20,8 @@ usage: cargo xtask COMMAND
   header [--check]    write mpi.h, mpif.h, mpi.f90 and the Rust half of the ABI, or fail when they are stale
   coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
                       has no wrong-argument test
-  symbols [LIBRARY]   check the names, aliases, SONAMEs and dependencies of libmpi_abi.so and libmpifort_abi.so";
+  symbols [LIBRARY]   check the names, aliases, SONAMEs and dependencies of libmpi_abi.so, libmpifort_abi.so and
+                      libmpi.so.12 of MPICH's ABI";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,10 +1,11 @@
-//! `cargo xtask symbols`: what libmpi_abi.so and libmpifort_abi.so export and need.
+//! `cargo xtask symbols`: what libmpi_abi.so, libmpifort_abi.so and the libraries of other ABIs export and need.
 //!
 //! Of the first exactly the ABI's MPI_ and PMPI_ names, each pair one address, and the one name that the second asks for; of
-//! the second what the modules and `mpif.h` name. The SONAMEs are the ABI's; nothing is needed but the C library's own parts.
+//! the second what the modules and `mpif.h` name; of the others their ABI's names. The SONAMEs are the ABIs'; nothing is needed but the C library's own parts.
 
 mod c;
 mod fortran;
+mod mpich;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -18,12 +19,15 @@ use crate::root::root;
 /// Complaints shown of one library.
 const SHOWN: usize = 20;
 const FORTRAN: &str = "libmpifort_abi.so";
+const MPICH: &str = "libweft_mpich.so";
+
 pub fn run(library: Option<&Path>) -> Result<(), String> {
     if let Some(library) = library {
         return check(library);
     }
     check(&release_library("libmpi_abi.so"))?;
-    check(&release_library(FORTRAN))
+    check(&release_library(FORTRAN))?;
+    check(&release_library(MPICH))
 }
 
 /// Checks a library as the one that its name says it is.
@@ -34,9 +38,10 @@ fn check(library: &Path) -> Result<(), String> {
     let dynamic = output("readelf", &["-dW", &path])?;
     // Installed it has the ABI's version behind its name.
     let name = library.file_name().unwrap_or_default().to_string_lossy();
-    let complaints = match name.starts_with(FORTRAN) {
-        true => fortran::complaints(&symbols, &dynamic),
-        false => c::complaints(&symbols, &dynamic),
+    let complaints = match &*name {
+        name if name.starts_with(FORTRAN) => fortran::complaints(&symbols, &dynamic),
+        MPICH | "libmpi.so.12" => mpich::complaints(&symbols, &dynamic),
+        _ => c::complaints(&symbols, &dynamic),
     };
     if complaints.is_empty() {
         println!(

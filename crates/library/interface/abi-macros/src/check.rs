@@ -1,6 +1,8 @@
 //! The signature against the table.
 
-use syn::{Error, FnArg, Ident, Pat, Result, Signature};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, FnArg, Ident, Pat, Result, Signature, Token};
 use weft_abi::table::{self, Function};
 
 /// The table's entry for `MPI_<name>`, if `signature` has its parameters by name and order. The types are left to
@@ -39,8 +41,18 @@ pub fn signature(name: &Ident, signature: &Signature) -> Result<&'static Functio
     }
 }
 
+/// Functions named in a macro's arguments: `Name, ...`.
+pub struct Names(pub Vec<&'static Function>);
+
+impl Parse for Names {
+    fn parse(input: ParseStream) -> Result<Names> {
+        let names = Punctuated::<Ident, Token![,]>::parse_terminated(input)?;
+        names.iter().map(named).collect::<Result<_>>().map(Names)
+    }
+}
+
 /// The function that `name` means.
-pub fn named(name: &Ident) -> Result<&'static Function> {
+fn named(name: &Ident) -> Result<&'static Function> {
     table::function(&name.to_string()).ok_or_else(|| {
         Error::new(
             name.span(),

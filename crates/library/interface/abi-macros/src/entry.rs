@@ -28,11 +28,7 @@ fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
     let c_types = fixed.iter().map(|parameter| c_type(parameter, large));
     let call = call(function, body, large);
     let enter = (!function.any_time).then(|| quote!(crate::entry::enter()?;));
-    let returns = rust_type(match function.returns {
-        "int" => "c_int",
-        "double" => "f64",
-        handle => handle,
-    });
+    let returns = returned(function);
     let run = match function.returns_value() {
         true => quote!(#call),
         false => {
@@ -164,16 +160,37 @@ fn object(function: &Function, large: bool) -> TokenStream {
 /// expect (MPI-5.0 §15.2). Both are weak, so that a library with another ABI, which has this one in it, defines them
 /// anew; it calls this one by `weft_abi_X`, which is hidden, and so no library's export.
 pub fn symbols(mpi_name: &str, function: &syn::Ident) -> TokenStream {
-    let mut text = format!(".globl weft_abi_{mpi_name}\n.hidden weft_abi_{mpi_name}\n");
-    text += &format!(".weak {mpi_name}\n.weak P{mpi_name}\n");
-    for name in [
-        format!("weft_abi_{mpi_name}"),
-        format!("P{mpi_name}"),
-        mpi_name.to_string(),
-    ] {
-        text += &format!(".type {name}, @function\n.set {name}, {{0}}\n");
+    let hidden = format!("weft_abi_{mpi_name}");
+    let hide = format!(".hidden {hidden}");
+    let weak = names(
+        &[format!("P{mpi_name}"), mpi_name.to_string()],
+        ".weak",
+        function,
+    );
+    let strong = names(&[hidden], ".globl", function);
+    quote! {
+        #weak
+        #strong
+        ::std::arch::global_asm!(#hide);
     }
+}
+
+/// Names of a function, in its own code unit, as aliases must be: `global_asm!` beside it lands there.
+pub fn names(names: &[String], binding: &str, function: &syn::Ident) -> TokenStream {
+    let text = names
+        .iter()
+        .map(|name| format!("{binding} {name}\n.type {name}, @function\n.set {name}, {{0}}\n"))
+        .collect::<String>();
     quote!(::std::arch::global_asm!(#text, sym #function);)
+}
+
+/// What a function returns.
+pub fn returned(function: &Function) -> TokenStream {
+    rust_type(match function.returns {
+        "int" => "c_int",
+        "double" => "f64",
+        handle => handle,
+    })
 }
 
 fn identifier(parameter: &Parameter) -> syn::Ident {
@@ -185,7 +202,7 @@ fn c_type(parameter: &Parameter, large: bool) -> TokenStream {
 }
 
 /// A type of the table's by its full path: what a macro makes names nothing of the module it stands in.
-fn rust_type(text: &str) -> TokenStream {
+pub fn rust_type(text: &str) -> TokenStream {
     let tokens: TokenStream = text.parse().expect("the table's types are Rust types");
     qualified(tokens)
 }

@@ -6,6 +6,7 @@
 
 mod check;
 mod entry;
+mod foreign;
 mod fortran;
 mod unsupported;
 
@@ -33,7 +34,7 @@ pub fn mpi(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Entry points that only report `MPI_ERR_UNSUPPORTED_OPERATION`: `unsupported! { Name, ... }`.
 #[proc_macro]
 pub fn unsupported(names: TokenStream) -> TokenStream {
-    let names = parse_macro_input!(names as unsupported::Names);
+    let names = parse_macro_input!(names as check::Names);
     unsupported::expand(&names).into()
 }
 
@@ -41,8 +42,33 @@ pub fn unsupported(names: TokenStream) -> TokenStream {
 /// the declarations of C's functions.
 #[proc_macro]
 pub fn fortran_routines(except: TokenStream) -> TokenStream {
-    let except = parse_macro_input!(except as fortran::Except);
+    let except = parse_macro_input!(except as check::Names);
     fortran::routines(&except).into()
+}
+
+/// The functions of another ABI's library but those named, `foreign_functions! { Name, ... }`, and a module `standard`
+/// with the declarations of the standard ABI's.
+#[proc_macro]
+pub fn foreign_functions(except: TokenStream) -> TokenStream {
+    let except = parse_macro_input!(except as check::Names);
+    foreign::functions(&except).into()
+}
+
+/// Gives a function its own name, which the script of the library's exports may hide.
+#[proc_macro_attribute]
+pub fn exported(_: TokenStream, item: TokenStream) -> TokenStream {
+    let function = parse_macro_input!(item as syn::ItemFn);
+    let (name, name_text) = (&function.sig.ident, function.sig.ident.to_string());
+    let names = entry::names(&[name_text], ".globl", name);
+    quote::quote!(#function #names).into()
+}
+
+/// The names of a function of another ABI's library that is written by hand: `MPI_X` and `PMPI_X`.
+#[proc_macro_attribute]
+pub fn foreign(_: TokenStream, item: TokenStream) -> TokenStream {
+    let function = parse_macro_input!(item as syn::ItemFn);
+    let names = foreign::names(&function.sig.ident);
+    quote::quote!(#[allow(non_snake_case, clippy::too_many_arguments)] #function #names).into()
 }
 
 /// Exports `unsafe extern "C" fn mpi_x_(...)` by all the names that Fortran's compilers have for `MPI_X` and `PMPI_X`.

@@ -2,26 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Ident, Result, Token};
-use weft_abi::table::Function;
 
-use crate::check;
+use crate::check::Names;
 use crate::entry::symbols;
-
-pub struct Names(Vec<&'static Function>);
-
-impl Parse for Names {
-    fn parse(input: ParseStream) -> Result<Names> {
-        let names = Punctuated::<Ident, Token![,]>::parse_terminated(input)?;
-        names
-            .iter()
-            .map(check::named)
-            .collect::<Result<_>>()
-            .map(Names)
-    }
-}
 
 /// An entry point without parameters: in the C calling convention the caller clears its own arguments away.
 pub fn expand(names: &Names) -> TokenStream {

@@ -18,6 +18,7 @@ use weft_mpi::objects::handler::{Function, NO_OBJECT};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::foreign::{self, Handed};
 use crate::integer;
 use crate::language::{self, Language};
 use crate::output::Output;
@@ -80,7 +81,7 @@ failing_as_numbered! {
     MPI_Session, MPI_SESSION_NULL;
 }
 
-impl<H: Failing + 'static> ErrorFunction<H> {
+impl<H: Failing + Handed + 'static> ErrorFunction<H> {
     /// As the library calls it.
     pub fn boxed(self) -> Function {
         let ErrorFunction(function) = self;
@@ -95,10 +96,11 @@ impl<H: Failing + 'static> ErrorFunction<H> {
             });
         }
         Box::new(move |object, code| {
-            let (mut handle, mut code) = (H::handle(object), code);
+            let mut handle = H::handle(object).handed();
+            let mut code = foreign::code(code);
             // SAFETY: the program's function for such objects, which stays valid while an object has the handler.
             unsafe { function(&raw mut handle, &raw mut code) };
-            code
+            foreign::code_of(code)
         })
     }
 }

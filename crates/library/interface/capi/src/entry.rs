@@ -11,7 +11,7 @@ use weft_mpi::objects::handler::{Handler, Kind};
 use weft_mpi::process::phase::{Phase, phase, world};
 use weft_mpi::{Class, CommId, FileId, SessionId, WindowId, error};
 
-use crate::{language, naming};
+use crate::{foreign, language, naming};
 
 pub use weft_mpi::{Error, Result};
 
@@ -65,6 +65,10 @@ fn outside(phase: Phase) -> Error {
 #[cold]
 #[inline(never)]
 pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
+    foreign::code(handed(wrong, object, called))
+}
+
+fn handed(wrong: Error, object: Object, called: &'static str) -> c_int {
     // The error handler may call C's functions.
     language::take();
     let (function, parameters) = called.split_once('(').unwrap_or((called, ""));

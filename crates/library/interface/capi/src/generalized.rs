@@ -15,6 +15,7 @@ use weft_mpi::{Request, Status};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::foreign;
 use crate::language::{self, Language};
 use crate::output::Out;
 use crate::status;
@@ -40,7 +41,7 @@ impl Program {
 fn checked(function: &str, code: c_int) -> Result<()> {
     match code {
         MPI_SUCCESS => Ok(()),
-        _ => Err(refused(function, code)),
+        _ => Err(refused(function, foreign::code_of(code))),
     }
 }
 

@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
+use weft_abi_macros::exported;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     C,
@@ -22,7 +24,7 @@ thread_local! {
 
 /// Says for this thread's next call whose it is: 0 C's, 1 Fortran's, 2 Fortran's by a deprecated function. It is the Fortran
 /// library's; no name of MPI.
-#[unsafe(no_mangle)]
+#[exported]
 extern "C" fn weft_calling_language(language: c_int) {
     CALLER.set(match language {
         1 => Language::Fortran,

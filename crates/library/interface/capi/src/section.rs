@@ -5,6 +5,7 @@ use std::slice::from_raw_parts;
 use std::sync::Arc;
 
 use weft_abi::{MPI_Comm, MPI_DATATYPE_NULL, MPI_Datatype, MPI_Request, MPI_SUCCESS};
+use weft_abi_macros::exported;
 use weft_mpi::messages::followed::{Follow, follow};
 use weft_mpi::objects::types::{self, Dimension, Section};
 use weft_mpi::{CommId, Request, TypeId};
@@ -21,7 +22,7 @@ type Described = [isize; 3];
 /// # Safety
 /// So many dimensions stand there, each of at least one element. They are those of the array at `base`, which stands as long as
 /// an operation uses the datatype.
-#[unsafe(no_mangle)]
+#[exported]
 unsafe extern "C" fn weft_type_in_section(
     datatype: MPI_Datatype,
     base: *mut c_void,
@@ -84,7 +85,7 @@ impl Drop for Steps {
 ///
 /// # Safety
 /// The request is that of an operation of `comm` just made. Any thread may take the steps, until the state is released.
-#[unsafe(no_mangle)]
+#[exported]
 unsafe extern "C" fn weft_follow(
     request: *mut MPI_Request,
     comm: MPI_Comm,

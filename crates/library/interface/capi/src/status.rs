@@ -10,6 +10,7 @@ use weft_mpi::{ANY_SOURCE, Class, Status};
 
 use crate::argument::Length;
 use crate::entry::{Error, FromC, Result};
+use crate::foreign;
 
 /// The words: bytes received, low and high half; whether the request was cancelled; its error code.
 const BYTES_LOW: usize = 0;
@@ -17,15 +18,18 @@ const BYTES_HIGH: usize = 1;
 const CANCELLED: usize = 2;
 const CODE: usize = 3;
 
+#[inline]
 pub fn is_cancelled(status: &MPI_Status) -> bool {
     status.MPI_internal[CANCELLED] != 0
 }
 
+#[inline]
 pub fn set_cancelled(status: &mut MPI_Status, cancelled: bool) {
     status.MPI_internal[CANCELLED] = cancelled.into();
 }
 
 /// Packed length of the message.
+#[inline]
 pub fn bytes(status: &MPI_Status) -> u64 {
     let [low, high] = [BYTES_LOW, BYTES_HIGH].map(|word| status.MPI_internal[word] as u32);
     u64::from(low) | u64::from(high) << 32
@@ -52,10 +56,10 @@ fn store(place: &mut MPI_Status, status: &Status) {
 }
 
 /// What a function of the program's has stored in an empty status.
-pub fn filled(fill: impl FnOnce(*mut MPI_Status) -> c_int) -> (c_int, Status) {
+pub fn filled(fill: impl FnMut(*mut MPI_Status) -> c_int) -> (c_int, Status) {
     let mut place = MPI_Status::default();
     store(&mut place, &Status::EMPTY);
-    let code = fill(&raw mut place);
+    let code = foreign::change(&mut place, fill);
     let status = Status::said(
         place.MPI_SOURCE,
         place.MPI_TAG,

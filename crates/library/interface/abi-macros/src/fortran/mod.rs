@@ -9,30 +9,16 @@ mod form;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Error, Ident, ItemFn, Result, Token};
+use syn::{Error, Ident, ItemFn, Result};
 use weft_abi::table::{self, Function, Parameter};
 
+use crate::check::Names;
+use crate::entry::returned;
 use argument::argument;
 use form::{Argument, Form, rust_type};
 
-/// The functions whose routines are written by hand.
-pub struct Except(Vec<&'static Function>);
-
-impl Parse for Except {
-    fn parse(input: ParseStream) -> Result<Except> {
-        let names = Punctuated::<Ident, Token![,]>::parse_terminated(input)?;
-        names
-            .iter()
-            .map(crate::check::named)
-            .collect::<Result<_>>()
-            .map(Except)
-    }
-}
-
-/// The declarations of C's functions, and the routines of all but the excepted.
-pub fn routines(except: &Except) -> TokenStream {
+/// The declarations of C's functions, and the routines of all but the excepted, which are written by hand.
+pub fn routines(except: &Names) -> TokenStream {
     let all = || table::functions().filter(|function| function.has_fortran());
     let declarations = all().flat_map(|function| {
         let large = function.has_large().then(|| declaration(function, true));
@@ -235,14 +221,6 @@ fn aliases(symbol: &str, suffix: &str) -> TokenStream {
         }
     }
     quote!(::std::arch::global_asm!(#text);)
-}
-
-fn returned(function: &Function) -> TokenStream {
-    rust_type(match function.returns {
-        "int" => "c_int",
-        "double" => "f64",
-        other => other,
-    })
 }
 
 fn identifier(name: &str) -> Ident {

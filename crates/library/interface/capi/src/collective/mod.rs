@@ -42,7 +42,7 @@ macro_rules! forms {
 }
 
 mod exchange;
-mod neighbor;
+pub mod neighbor;
 mod op;
 mod reduce;
 mod rooted;
@@ -70,7 +70,7 @@ fn is_root(id: CommId, root: c_int) -> Result<bool> {
 }
 
 /// How many blocks a buffer has that has one for each process: of the remote group, where there is one.
-fn blocks(comm: CommId) -> Result<usize> {
+pub fn blocks(comm: CommId) -> Result<usize> {
     Ok(comm::find(comm)?.peer_count() as usize)
 }
 

@@ -11,7 +11,7 @@ use crate::array::{Array, Numbers};
 use crate::entry::Result;
 
 /// How many sources and destinations this process has.
-fn degrees(comm: CommId) -> Result<(usize, usize)> {
+pub fn degrees(comm: CommId) -> Result<(usize, usize)> {
     let Neighbours {
         sources,
         destinations,

@@ -9,6 +9,7 @@ use weft_mpi::{OpId, TypeId};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::foreign::Handed;
 use crate::handle::InOut;
 use crate::integer;
 use crate::language::{self, Language};
@@ -65,7 +66,10 @@ impl Function for UserFunction {
         let mut handle = datatype.into_c();
         let mut number;
         let datatype = match self.language {
-            Language::C => &raw mut handle,
+            Language::C => {
+                handle = handle.handed();
+                &raw mut handle
+            }
             _ => {
                 number = integer::of_handle(handle.addr());
                 (&raw mut number).cast()

@@ -11,6 +11,7 @@ use weft_mpi::{Class, Error, TypeId};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::foreign::{self, Handed};
 use crate::integer;
 use crate::language::{self, Language};
 use crate::output::Output;
@@ -118,7 +119,7 @@ impl Program {
         if self.language == Language::C {
             let extra = with_exposed_provenance_mut(self.extra_state);
             // SAFETY: the program's function for its representation, with buffers as long as it has said.
-            return unsafe { function(user, handle, count, file, 0, extra) };
+            return unsafe { function(user, handle.handed(), count, file, 0, extra) };
         }
         // SAFETY: the program's functions are Fortran's.
         let function = unsafe { transmute::<Converting<C>, FortranConverting<C>>(function) };
@@ -144,7 +145,7 @@ impl Program {
 fn checked(function: &str, code: c_int) -> Result<()> {
     match code {
         MPI_SUCCESS => Ok(()),
-        _ => Err(refused(function, code)),
+        _ => Err(refused(function, foreign::code_of(code))),
     }
 }
 
@@ -154,7 +155,7 @@ impl Functions for Program {
         let code = if self.language == Language::C {
             let extra = with_exposed_provenance_mut(self.extra_state);
             // SAFETY: the program's function for its representation.
-            unsafe { (self.extent)(handle, &mut extent, extra) }
+            unsafe { (self.extent)(handle.handed(), &mut extent, extra) }
         } else {
             // SAFETY: the program's functions are Fortran's.
             let function = unsafe { transmute::<Extent, FortranExtent>(self.extent) };

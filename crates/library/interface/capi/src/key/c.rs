@@ -9,6 +9,7 @@ use weft_mpi::objects::attributes::{Functions, Value, refused};
 
 use super::holding::Holding;
 use crate::entry::{FromC, Result};
+use crate::foreign::{self, Handed};
 
 /// A copy function for objects of C type `H`; null copies nothing.
 pub type Copy<H> = Option<
@@ -64,7 +65,7 @@ impl<Id: Holding> Functions for CFunctions<Id> {
         // SAFETY: the program's function for such keys, which stays valid while there are attributes of the key.
         let code = unsafe {
             copy(
-                Id::of(object).into_c(),
+                Id::of(object).into_c().handed(),
                 key,
                 self.extra_state(),
                 with_exposed_provenance_mut(value.pointer()),
@@ -77,7 +78,7 @@ impl<Id: Holding> Functions for CFunctions<Id> {
             // The function handed on the address of Fortran's integer, which is the old attribute's.
             MPI_SUCCESS if out.addr() == value.pointer() => Ok(Some(value.duplicate())),
             MPI_SUCCESS => Ok(Some(Value::Pointer(out.expose_provenance()))),
-            _ => Err(refused("copy", key, code)),
+            _ => Err(refused("copy", key, foreign::code_of(code))),
         }
     }
 
@@ -87,10 +88,17 @@ impl<Id: Holding> Functions for CFunctions<Id> {
         };
         let value = with_exposed_provenance_mut(value.pointer());
         // SAFETY: as above.
-        let code = unsafe { delete(Id::of(object).into_c(), key, value, self.extra_state()) };
+        let code = unsafe {
+            delete(
+                Id::of(object).into_c().handed(),
+                key,
+                value,
+                self.extra_state(),
+            )
+        };
         match code {
             MPI_SUCCESS => Ok(()),
-            _ => Err(refused("delete", key, code)),
+            _ => Err(refused("delete", key, foreign::code_of(code))),
         }
     }
 }

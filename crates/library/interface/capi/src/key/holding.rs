@@ -4,11 +4,12 @@ use std::ffi::c_int;
 
 use weft_mpi::{CommId, TypeId, WindowId};
 
+use crate::foreign::Handed;
 use crate::integer;
 use crate::output::Output;
 
 /// An identifier of objects that have attributes.
-pub trait Holding: Output {
+pub trait Holding: Output<C: Handed> {
     /// The object whose identifier has that number.
     fn of(number: u64) -> Self;
 

@@ -1,0 +1,87 @@
+//! The ABI of a program that is not built for the standard's. A library for such programs has this one in it, converts the
+//! arguments of each call, and says here, before the first call, what the program's functions get and which error codes
+//! it knows.
+
+use std::ffi::c_int;
+use std::ptr::without_provenance_mut;
+use std::sync::OnceLock;
+
+use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
+
+/// What differs from the standard's ABI. A handle is a word; one that is narrower there has its bits in the low ones,
+/// which are where a narrower argument is taken from, in a register and in memory of little-endian machines.
+pub trait Abi: Sync {
+    fn comm(&self, comm: MPI_Comm) -> usize;
+    fn datatype(&self, datatype: MPI_Datatype) -> usize;
+    fn file(&self, file: MPI_File) -> usize;
+    fn session(&self, session: MPI_Session) -> usize;
+    fn window(&self, win: MPI_Win) -> usize;
+
+    /// The program's number of an error code.
+    fn code(&self, code: c_int) -> c_int;
+
+    /// The code that the program's number means.
+    fn code_of(&self, number: c_int) -> c_int;
+
+    /// Lets a function of the program's change a status, in the form that it knows.
+    fn status(
+        &self,
+        status: &mut MPI_Status,
+        change: &mut dyn FnMut(*mut MPI_Status) -> c_int,
+    ) -> c_int;
+}
+
+/// Written once, before the first call of MPI; none for the standard's.
+static ABI: OnceLock<&'static dyn Abi> = OnceLock::new();
+
+/// Says which ABI the program has.
+pub fn set(abi: &'static dyn Abi) {
+    // Of a second word, which no library says, the first stays.
+    let _ = ABI.set(abi);
+}
+
+/// A handle that a function of the program's is given.
+pub trait Handed: Sized {
+    /// As the program has it: to be passed on, and not to be used here.
+    fn handed(self) -> Self;
+}
+
+macro_rules! handed {
+    ($($handle:ty: $method:ident;)*) => {$(
+        impl Handed for $handle {
+            #[inline]
+            fn handed(self) -> $handle {
+                match ABI.get() {
+                    None => self,
+                    Some(abi) => without_provenance_mut(abi.$method(self)),
+                }
+            }
+        }
+    )*};
+}
+
+handed! {
+    MPI_Comm: comm;
+    MPI_Datatype: datatype;
+    MPI_File: file;
+    MPI_Session: session;
+    MPI_Win: window;
+}
+
+/// An error code as the program has it.
+pub fn code(code: c_int) -> c_int {
+    ABI.get().map_or(code, |abi| abi.code(code))
+}
+
+/// The error code that a function of the program's has returned.
+pub fn code_of(number: c_int) -> c_int {
+    ABI.get().map_or(number, |abi| abi.code_of(number))
+}
+
+/// Lets a function of the program's change a status.
+pub fn change(status: &mut MPI_Status, mut change: impl FnMut(*mut MPI_Status) -> c_int) -> c_int {
+    match ABI.get() {
+        None => change(status),
+        Some(abi) => abi.status(status, &mut change),
+    }
+}

@@ -1,0 +1,23 @@
+//! `libmpi.so.12`: MPICH's ABI, for programs that are built with MPICH 3.1 or later, Intel MPI, Cray MPICH or MVAPICH.
+//!
+//! Each function converts its arguments, calls that of the standard ABI, which is in this library too, and converts what
+//! comes out. Which function converts what follows from the table (`foreign_functions!`), how a kind of parameter is
+//! converted is in `kinds`, `handles` and `constants`; `by_hand` has the functions that are not like the others, `removed`
+//! those that the standard no longer has. `unsafe` is where addresses of the program's are used: in all but `constants`.
+// Kinds are named as the standard names them.
+#![allow(
+    non_camel_case_types,
+    clippy::upper_case_acronyms,
+    clippy::too_many_arguments
+)]
+
+mod by_hand;
+mod constants;
+mod convert;
+mod functions;
+mod handles;
+mod kinds;
+mod program;
+mod removed;
+mod status;
+mod symbols;
