@@ -36,5 +36,22 @@ pub trait Arena<E> {
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), E>;
 }
 
+/// What a rank does beside messages and calls of [`Arena`], for whoever simulates it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// Enters the step.
+    Enter { step: u64 },
+    /// Has posted so many bytes in the step.
+    Post { step: u64, bytes: usize },
+    /// Waits until the rank has posted in the step.
+    Await { rank: usize, step: u64 },
+    /// Copies so many bytes of what the rank has posted.
+    Take { rank: usize, bytes: usize },
+    /// Combines so many bytes from where the rank has posted them; the operation tells of that, too.
+    Fold { rank: usize, bytes: usize },
+    /// Copies so many bytes of its own.
+    Copy { bytes: usize },
+}
+
 /// The largest element of a reduction of which a piece for each of the ranks that a board can have fits in a step.
 pub(crate) const LARGEST_ELEMENT: usize = 256;

@@ -1,8 +1,8 @@
 //! What a collective operation runs on: point-to-point messages, and one operation's use of them.
 
-use crate::arena::{Arena, LARGEST_ELEMENT};
+use crate::arena::{Arena, Doing, LARGEST_ELEMENT};
 use crate::select::{Call, Placement, Sharing};
-use crate::{Hosts, Reduction};
+use crate::{Hosts, Reduction, copy};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::num::NonZeroU8;
@@ -58,6 +58,9 @@ pub trait PointToPoint {
     fn chooses(&self, tag: u32, bytes: usize) {
         let _ = (tag, bytes);
     }
+
+    /// What this rank does that no other function is told. Nothing is to be done about it.
+    fn does(&self, _: Doing) {}
 
     /// The rank for which all others waited in the operation before the one of this tag, and which waited for none, if that is known: alike
     /// on all ranks.
@@ -352,6 +355,13 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         mark.set(mark.get().or_else(|| Some(P::mark(&error))));
         let first = failure.take().unwrap_or(error);
         failure.set(Some(first));
+    }
+
+    /// Packs or unpacks.
+    pub(crate) fn copy(&self, from: &Memory, to: &Memory) {
+        let bytes = to.bytes;
+        self.peers.does(Doing::Copy { bytes });
+        copy(from, to);
     }
 
     pub(crate) async fn wait(&self, request: Option<P::Request>) {

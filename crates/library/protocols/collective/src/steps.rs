@@ -15,7 +15,7 @@
 use std::future::poll_fn;
 use std::ops::Range;
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Doing};
 use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
 use crate::order::{Order, Partials};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
@@ -92,6 +92,10 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
 }
 
 impl<P: PointToPoint> Steps<'_, '_, P> {
+    fn does(&self, does: Doing) {
+        self.channel.peers().does(does);
+    }
+
     async fn need(&self, need: Need) -> Option<()> {
         if self.board.is_met(need) {
             return Some(());
@@ -113,6 +117,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     pub async fn begin(&self, Piece { bytes, more }: Piece) -> Option<Posting> {
         let in_buffer = bytes > INLINE_BYTES;
         let step = self.board.enter();
+        self.does(Doing::Enter { step });
         while let Err(need) = self.board.room(step, in_buffer) {
             self.need(need).await?;
         }
@@ -128,10 +133,12 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
             None => Piece { bytes, more },
             Some(mark) => Piece::failed(mark, more),
         };
-        if self.board.publish(posting.step, piece) {
+        let step = posting.step;
+        self.does(Doing::Post { step, bytes });
+        if self.board.publish(step, piece) {
             self.arena.wake();
         }
-        posting.step
+        step
     }
 
     /// The operation's first step, if it was begun in another way: there this rank has posted what it posts in it.
@@ -165,6 +172,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
             return step;
         }
         let (step, sleepers) = self.board.enter_silently();
+        self.does(Doing::Enter { step });
         if sleepers {
             self.arena.wake();
         }
@@ -181,6 +189,13 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         let in_buffer = theirs.bytes > INLINE_BYTES;
         let payload = self.board.payload(rank, step, in_buffer);
         Some(Memory::contiguous(payload, theirs.bytes))
+    }
+
+    /// Copies a part of what the rank has posted.
+    pub fn copy_posted(&self, rank: usize, part: &Memory, to: &Memory) {
+        let bytes = part.bytes;
+        self.does(Doing::Take { rank, bytes });
+        copy(part, to);
     }
 
     /// What there is, in place of what was expected. None if the operation cannot go on: unless both are all that is posted of
@@ -210,6 +225,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
 
     /// Waits until a rank has posted in the step, whatever that is.
     pub async fn rank_posted(&self, step: u64, rank: usize) -> Option<()> {
+        self.does(Doing::Await { rank, step });
         let what = What::Posted;
         self.need(Need { rank, what, step }).await
     }
@@ -263,7 +279,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         let mut words = [0; 2];
         let (bytes, more) = (size_of_val(&words), true);
         let slot = self.posted(step, rank, Piece { bytes, more }).await?;
-        copy(&slot, &words_memory(&mut words));
+        self.copy_posted(rank, &slot, &words_memory(&mut words));
         let [address, bytes] = words;
         Some(RemoteRegion {
             rank,
@@ -339,6 +355,8 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
             let slot = self.posted(step, rank, piece).await?;
             let operand = (slot.bytes == piece.bytes).then(|| {
                 let part = slot.part(elements.start * size, elements.len() * size);
+                let bytes = part.bytes;
+                self.does(Doing::Fold { rank, bytes });
                 reduction.unpacked(&part, partials.room(completes))
             });
             partials.take(operand, completes);

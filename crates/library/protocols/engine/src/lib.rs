@@ -72,4 +72,4 @@ pub use send::longest_eager;
 pub use status::{Failure, Status};
 pub use tally::Tally;
 pub use throttle::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
-pub use waiting::{LOOK_EVERY, Pace, Patience};
+pub use waiting::{LOOK_EVERY, Pace, Patience, awake_ns};

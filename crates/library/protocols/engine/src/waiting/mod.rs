@@ -19,6 +19,7 @@ pub use pace::Pace;
 pub(crate) use pace::PaceCell;
 pub use patience::{LOOK_EVERY, Patience};
 pub(crate) use polling::{Others, Polls, Way};
+pub use staying::awake_ns;
 pub(crate) use staying::{Staying, Step};
 #[cfg(test)]
 pub(crate) use wake_cost::smoothed;

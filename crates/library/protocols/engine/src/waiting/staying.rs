@@ -40,7 +40,7 @@ pub(crate) struct Staying {
 }
 
 /// How long a thread stays awake, beside its turns.
-pub(crate) fn awake_ns(pace: Pace, wake_ns: Option<u64>) -> u64 {
+pub fn awake_ns(pace: Pace, wake_ns: Option<u64>) -> u64 {
     let wakes = wake_ns.map_or(0, |ns| ns.saturating_mul(pace.wakes.into()));
     match pace.stays_awake() {
         true => wakes.clamp(MOMENT_NS, LONGEST_NS),

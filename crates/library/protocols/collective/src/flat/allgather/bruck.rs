@@ -1,7 +1,7 @@
 //! Bruck's algorithm (Bruck et al. 1997): the blocks a rank holds double in each of ceil(log2 n) rounds.
 
 use crate::cost::{Work, gathering, packed};
-use crate::memory::{Scratch, copy, window};
+use crate::memory::{Scratch, window};
 use crate::{Blocks, Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn Blocks) {
@@ -14,7 +14,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     };
     let held = scratch.memory(total);
     let own = blocks.block(channel.rank());
-    copy(&own, &window(&held, 0..own.bytes));
+    channel.copy(&own, &window(&held, 0..own.bytes));
 
     // The peer `count` before wants our first blocks; the peer `count` after has those that follow ours.
     let (mut count, mut end) = (1, own.bytes);
@@ -38,7 +38,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
     let mut start = own.bytes;
     for distance in 1..ranks {
         let block = blocks.block(channel.after(distance));
-        copy(&window(&held, start..start + block.bytes), &block);
+        channel.copy(&window(&held, start..start + block.bytes), &block);
         start += block.bytes;
     }
 }

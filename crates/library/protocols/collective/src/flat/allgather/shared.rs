@@ -1,7 +1,6 @@
 //! Everyone posts its block piece after piece, and copies everyone's out.
 
 use crate::cost::{Work, looked, others, posted, step};
-use crate::memory::copy;
 use crate::steps::{PIECE, pieces};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_sync::board::Piece;
@@ -22,7 +21,7 @@ pub(super) async fn run<P: PointToPoint>(
             let part = blocks.block(rank).part(piece.start, piece.len());
             let bytes = part.bytes;
             let slot = steps.posted(step, rank, Piece { bytes, more }).await?;
-            copy(&slot, &part);
+            steps.copy_posted(rank, &slot, &part);
         }
     }
     Some(())

@@ -2,7 +2,7 @@
 //! whose distance still to go has the round's bit set move on together.
 
 use crate::cost::{Work, doublings, packed, pass};
-use crate::memory::{Scratch, copy, window};
+use crate::memory::{Scratch, window};
 use crate::{Blocks, Channel, PointToPoint};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -24,14 +24,14 @@ pub(super) async fn run<P: PointToPoint>(
     let all = scratch.memory((ranks + 2 * half) * bytes);
     let block = |index: usize| window(&all, index * bytes..(index + 1) * bytes);
     for distance in 1..ranks {
-        copy(&send.block(channel.after(distance)), &block(distance));
+        channel.copy(&send.block(channel.after(distance)), &block(distance));
     }
 
     let mut bit = 1;
     while bit < ranks {
         let moving = || (1..ranks).filter(|distance| distance & bit != 0);
         for (slot, distance) in moving().enumerate() {
-            copy(&block(distance), &block(ranks + slot));
+            channel.copy(&block(distance), &block(ranks + slot));
         }
         let moved = moving().count() * bytes;
         let (out, into) = (ranks * bytes, (ranks + half) * bytes);
@@ -43,12 +43,12 @@ pub(super) async fn run<P: PointToPoint>(
             .exchange(channel.after(bit), out, channel.before(bit), into)
             .await;
         for (slot, distance) in moving().enumerate() {
-            copy(&block(ranks + half + slot), &block(distance));
+            channel.copy(&block(ranks + half + slot), &block(distance));
         }
         bit *= 2;
     }
     for distance in 1..ranks {
-        copy(&block(distance), &receive.block(channel.before(distance)));
+        channel.copy(&block(distance), &receive.block(channel.before(distance)));
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn run<P: PointToPoint>(
             let slot = steps.posted(step, from, Piece { bytes, more }).await?;
             let block = receive.block(from).part(piece.start, piece.len());
             let place = place_for(rank, from, ranks);
-            copy(&equal_part(&slot, place, others), &block);
+            steps.copy_posted(from, &equal_part(&slot, place, others), &block);
         }
     }
     Some(())

@@ -1,7 +1,6 @@
 //! The root posts piece after piece, and everyone copies each out.
 
 use crate::cost::{Work, looked, posted, step};
-use crate::memory::copy;
 use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint};
 use weft_memory::Memory;
@@ -21,7 +20,7 @@ pub(super) async fn run<P: PointToPoint>(
             let step = steps.listen();
             let bytes = piece.bytes;
             let slot = steps.posted(step, root, Piece { bytes, more }).await?;
-            copy(&slot, &piece);
+            steps.copy_posted(root, &slot, &piece);
         }
     }
     Some(())

@@ -33,7 +33,8 @@ pub(super) async fn run<P: PointToPoint>(
             let rank = channel.after(distance);
             let bytes = piece.len();
             let slot = steps.posted(step, rank, Piece { bytes, more }).await?;
-            copy(&slot, &blocks.block(rank).part(piece.start, piece.len()));
+            let block = blocks.block(rank).part(piece.start, piece.len());
+            steps.copy_posted(rank, &slot, &block);
         }
     }
     Some(())

@@ -23,7 +23,7 @@ pub(super) async fn run<P: PointToPoint>(
             let bytes = piece.len() * others;
             let slot = steps.posted(step, root, Piece { bytes, more }).await?;
             let own = equal_part(&slot, place_for(rank, root, ranks), others);
-            copy(&own, &receive.part(piece.start, piece.len()));
+            steps.copy_posted(root, &own, &receive.part(piece.start, piece.len()));
         }
         return Some(());
     }
