@@ -14,6 +14,7 @@ mod priced;
 
 pub use collective::Collective;
 pub use estimate::{Estimate, Exactness, MOST_OPERATIONS, Plan, schedule};
+pub use library::one_host::{OneHost, Simulated};
 pub use library::{Library, TooLong};
 pub use priced::choose_by;
 

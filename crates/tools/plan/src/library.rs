@@ -7,6 +7,8 @@
 )]
 mod call;
 mod host;
+#[allow(unsafe_code, reason = "it makes boards, whose memory is this module's")]
+pub mod one_host;
 mod recorder;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,17 @@ const MOST_BYTES: usize = 2 << 30;
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong {
     pub bytes: u128,
+}
+
+fn checked_bytes(collective: Collective, shape: Shape, bytes: u64) -> Result<usize, TooLong> {
+    let longest = match collective.has_blocks() {
+        true => u128::from(bytes) * shape.ranks() as u128,
+        false => u128::from(bytes),
+    };
+    match longest > MOST_BYTES as u128 {
+        true => Err(TooLong { bytes: longest }),
+        false => Ok(bytes as usize),
+    }
 }
 
 /// A collective of the library's, on so many hosts.
@@ -55,14 +68,7 @@ impl Library {
         machine: Machine,
         combine_byte_ns: f64,
     ) -> Result<Library, TooLong> {
-        let longest = match collective.has_blocks() {
-            true => u128::from(bytes) * shape.ranks() as u128,
-            false => u128::from(bytes),
-        };
-        if longest > MOST_BYTES as u128 {
-            return Err(TooLong { bytes: longest });
-        }
-        let bytes = bytes as usize;
+        let bytes = checked_bytes(collective, shape, bytes)?;
         let names = (0..shape.ranks()).map(|rank| (rank / shape.ranks_a_host) as u32);
         let mut library = Library {
             collective,

@@ -1,7 +1,8 @@
 //! `weft plan collective`: what the library does between many hosts, how long that takes by LogGOPS, and the field's
-//! other algorithms beside it.
+//! other algorithms beside it; or each of its own algorithms on one host.
 
 mod found;
+mod one_host;
 mod options;
 mod table;
 
@@ -21,7 +22,11 @@ use crate::bench::stats::binary;
 use crate::output;
 
 pub fn run(options: &Options) -> ExitCode {
-    match answer(options) {
+    let answered = match options.hosts {
+        1 => one_host::answer(options),
+        _ => answer(options),
+    };
+    match answered {
         Ok(text) => {
             output::write("weft plan collective", &text);
             ExitCode::SUCCESS

@@ -3,13 +3,13 @@
 use std::cell::UnsafeCell;
 
 use weft_collective::{
-    Channel, Outcome, Reduction, Shares, Uniform, allgather, allreduce, alltoall, barrier, bcast,
-    gather, reduce, reduce_scatter, run_blocking, scan, scatter,
+    Channel, Combine, Outcome, PointToPoint, Reduction, Shares, Uniform, allgather, allreduce,
+    alltoall, barrier, bcast, flat, gather, reduce, reduce_scatter, run_blocking, scan, scatter,
 };
 use weft_datatype::{Datatype, Predefined};
 use weft_memory::Memory;
 
-use super::recorder::{Combining, Never, Recorder};
+use super::recorder::Recorder;
 use crate::Collective;
 
 /// Rooted collectives have rank 0 as their root.
@@ -74,16 +74,20 @@ impl Call {
     pub fn run(&self, recorder: &Recorder) {
         let outcome = Outcome::default();
         let channel = Channel::new(recorder, 0, &outcome);
-        let future = self.operation(&channel, recorder);
+        let record = |bytes| recorder.combine(bytes);
+        let future = self.operation(&channel, &record, None);
         let done = run_blocking(future, || unreachable!("no request is ever pending"));
         done.unwrap_or_else(|never| match never {});
     }
 
-    async fn operation(
+    /// By the algorithm of that number among those for ranks that are alike, or by the one that is chosen. `record` is
+    /// told how many bytes are combined.
+    pub async fn operation<P: PointToPoint>(
         &self,
-        channel: &Channel<'_, Recorder>,
-        recorder: &Recorder,
-    ) -> Result<(), Never> {
+        channel: &Channel<'_, P>,
+        record: &dyn Fn(usize),
+        algorithm: Option<usize>,
+    ) -> Result<(), P::Error> {
         let bytes = self.count * self.datatype.size();
         let input = Memory::contiguous(self.input.base(), bytes);
         let output = Memory::contiguous(self.output.base(), bytes);
@@ -92,32 +96,45 @@ impl Call {
             let blocks = Uniform::new(&self.datatype, buffer.base(), self.count, self.ranks);
             blocks.expect("lengths were checked when the buffers were made")
         };
+        let (from, to) = (blocks(&self.input), blocks(&self.output));
         let combining = Combining {
-            recorder,
+            record,
             element_bytes: self.datatype.size(),
         };
+        // By the algorithm of that number, or by the one that is chosen.
+        macro_rules! by {
+            ($operation:ident($($argument:expr),*)) => {
+                match algorithm {
+                    None => $operation(channel, $($argument),*).await,
+                    Some(number) => {
+                        use flat::$operation::{Algorithm, run};
+                        run(channel, $($argument,)* Algorithm::ALL[number]).await
+                    }
+                }
+            };
+        }
         match self.collective {
-            Collective::Barrier => barrier(channel).await,
-            Collective::Bcast => bcast(channel, output, 0).await,
-            Collective::Gather => {
-                let all = blocks(&self.output);
-                gather(channel, Some(input), is_root.then_some(&all as _), 0).await
-            }
-            Collective::Scatter => {
-                let all = blocks(&self.input);
-                scatter(channel, is_root.then_some(&all as _), Some(output), 0).await
-            }
-            Collective::Allgather => allgather(channel, Some(input), &blocks(&self.output)).await,
-            Collective::Alltoall => {
-                let (from, to) = (blocks(&self.input), blocks(&self.output));
-                alltoall(channel, Some(&from), &to).await
-            }
-            Collective::Reduce => reduce(channel, self.reduction(&combining), 0).await,
-            Collective::Allreduce => allreduce(channel, self.reduction(&combining)).await,
-            Collective::Scan => scan(channel, self.reduction(&combining)).await,
+            Collective::Barrier => by!(barrier()),
+            Collective::Bcast => by!(bcast(output, 0)),
+            Collective::Gather => by!(gather(Some(input), is_root.then_some(&to as _), 0)),
+            Collective::Scatter => by!(scatter(is_root.then_some(&from as _), Some(output), 0)),
+            Collective::Allgather => by!(allgather(Some(input), &to)),
+            Collective::Alltoall => by!(alltoall(Some(&from), &to)),
+            Collective::Reduce => by!(reduce(self.reduction(&combining), 0)),
+            Collective::Allreduce => by!(allreduce(self.reduction(&combining))),
             Collective::ReduceScatter => {
+                by!(reduce_scatter(self.reduction(&combining), &self.shares))
+            }
+            Collective::Scan => {
                 let reduction = self.reduction(&combining);
-                reduce_scatter(channel, reduction, &self.shares).await
+                match algorithm {
+                    None => scan(channel, reduction).await,
+                    Some(number) => {
+                        use flat::scan::{Algorithm, ScanKind, run};
+                        let algorithm = Algorithm::ALL[number];
+                        run(channel, reduction, ScanKind::Inclusive, algorithm).await
+                    }
+                }
             }
         }
     }
@@ -135,5 +152,21 @@ impl Call {
             )
         };
         reduction.expect("lengths were checked when the buffers were made")
+    }
+}
+
+/// An operation that combines nothing, and says how much.
+struct Combining<'a> {
+    record: &'a dyn Fn(usize),
+    element_bytes: usize,
+}
+
+impl Combine for Combining<'_> {
+    unsafe fn combine(&self, _: *const u8, _: *mut u8, count: usize) {
+        (self.record)(count * self.element_bytes);
+    }
+
+    fn commutative(&self) -> bool {
+        true
     }
 }

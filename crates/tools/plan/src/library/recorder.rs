@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::num::NonZeroU8;
 
-use weft_collective::{Combine, Hosts, PointToPoint};
+use weft_collective::{Hosts, PointToPoint};
 use weft_memory::Memory;
 
 /// Requests are numbered in the order of the sends and receives.
@@ -67,6 +67,10 @@ impl Recorder {
         (self.record.into_inner().steps, self.hosts)
     }
 
+    pub fn combine(&self, bytes: usize) {
+        self.record.borrow_mut().steps.push(Step::Combine(bytes));
+    }
+
     fn request(&self, step: Step, bytes: usize) -> usize {
         let mut record = self.record.borrow_mut();
         record.steps.push(step);
@@ -125,34 +129,5 @@ impl PointToPoint for Recorder {
         let mut record = self.record.borrow_mut();
         record.steps.push(Step::Wait(request));
         Some(Ok(record.requests[request]))
-    }
-}
-
-/// An operation that combines nothing, and says how much.
-pub struct Combining<'a> {
-    pub recorder: &'a Recorder,
-    pub element_bytes: usize,
-}
-
-impl Combining<'_> {
-    pub fn record(&self, elements: usize) {
-        let mut record = self.recorder.record.borrow_mut();
-        record
-            .steps
-            .push(Step::Combine(elements * self.element_bytes));
-    }
-}
-
-#[allow(
-    unsafe_code,
-    reason = "the trait's function is unsafe; this one touches no memory"
-)]
-impl Combine for Combining<'_> {
-    unsafe fn combine(&self, _: *const u8, _: *mut u8, count: usize) {
-        self.record(count);
-    }
-
-    fn commutative(&self) -> bool {
-        true
     }
 }

@@ -13,9 +13,9 @@ use crate::plan::network::{self, nanoseconds};
 pub struct Options {
     /// barrier, bcast, reduce, allreduce, reduce_scatter, gather, scatter, allgather, alltoall or scan
     pub collective: Collective,
-    /// Hosts
+    /// Hosts; of one, each algorithm is simulated over shared memory
     #[arg(long, value_name = "N", default_value_t = 1024,
-        value_parser = clap::value_parser!(u32).range(2..=1 << 17))]
+        value_parser = clap::value_parser!(u32).range(1..=1 << 17))]
     pub hosts: u32,
     /// Ranks on each host
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -31,6 +31,12 @@ pub struct Options {
     /// What combining a byte takes in a reduction
     #[arg(long, value_name = "NS", value_parser = nanoseconds, default_value_t = COMBINE_BYTE_NS)]
     pub combine: f64,
+    /// With --hosts 1, the host's model: `this`, which is measured, one that is built in, or a file
+    #[arg(long, value_name = "HOST", default_value = "this")]
+    pub host: String,
+    /// With --hosts 1, chooses where ranks that share a core are in their turns
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// The same as JSON
     #[arg(long)]
     pub json: bool,
