@@ -17,7 +17,8 @@ fn is_held(point: &&Point) -> bool {
         "allgather" | "alltoall" => point.ranks * point.bytes,
         _ => MESSAGES * point.bytes,
     };
-    HELD.contains(&point.operation.operation) && bytes <= LONGEST
+    let is_in_all_tables = [8, 64, 512, 4 << 10, 32 << 10, 128 << 10].contains(&point.bytes);
+    is_in_all_tables && HELD.contains(&point.operation.operation) && bytes <= LONGEST
 }
 
 fn tables() -> Vec<(Host, Vec<Point>)> {
