@@ -9,8 +9,8 @@ from lib.cases import require
 
 LINE = re.compile(r"weft: trace \d+\.\d{6} rank=(\d+) lane=(?:\d+|-) (->|<-|--) (\d+) (.+)")
 COUNTED = re.compile(r"^rank=(\d) eager=(\d+) rendezvous=(\d+)$", re.M)
-# Why a long message goes its way within a host.
-WHY = re.compile(r" way=(ring|copy) ring-ns=\d+ copy-ns=\d+ near=(true|false) copies=true contiguous=true earlier=\d+ lacking=\d+ shares-cores=(true|false)$")
+# Why a long message goes its way within a host: one longer than a ring can only be copied.
+WHY = re.compile(r" way=copy copy-ns=\d+ near=(true|false) copies=true contiguous=true earlier=\d+ lacking=\d+ shares-cores=(true|false)$")
 # Longer than a ring, so that no transfer is done before it is taken.
 LONG = 1 << 21
 

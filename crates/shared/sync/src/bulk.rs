@@ -45,8 +45,6 @@ struct Count(AtomicU64);
 ///    again. But a receiver that stores [`BORROWED`](Self::BORROWED) instead borrows it for a transfer back, in which it is the sender.
 /// 3. A receiver that wants no more stores [`GIVEN_UP`](Self::GIVEN_UP) and touches the ring no more; the sender may fill it
 ///    to the end before it notices.
-///    A receiver that has the rest by another way counts all as consumed, though `produced` may be less, where the two have
-///    agreed so; then the sender has done its part.
 /// 4. A side that goes to sleep sets its `waits` and then looks at the other's count again; the other counts, then reads that
 ///    `waits` (SeqCst all four).
 /// 5. The ring's next user makes the counts new before the message that tells the other side of the transfer is

@@ -1,15 +1,12 @@
 //! Bulk transfers: messages longer than a packet.
 //!
-//! Two ways, chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
+//! Two ways ([`ways`]), chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
 //! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
 //!   overlap. Any memory, any size.
 //! - *copy*: by the receiver, from process to process (process_vm_readv(2)). Contiguous memory, where the kernel
 //!   allows it.
 //!
 //! Which costs less is computed from a few facts ([`choice`]).
-//!
-//! A sender that computes does not fill its ring. So the receiver of a message longer than a ring is told where the source
-//! lies, and copies the rest from there if nobody comes ([`receiving`]).
 //!
 //! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
 //! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
@@ -18,23 +15,24 @@
 //! No deadlock: an endpoint has [`rings::COUNT`] rings. Transfers that were not taken up may hold all but one, for as long as
 //! their receivers like. The last is only for calls that were answered, whose receivers take the data out in each turn of
 //! progress, whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may borrow half
-//! of the rings for a while to answer in them ([`borrowed`]), never the last.
+//! of the rings for a while to answer in them ([`rings`]), never the last.
 //!
 //! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
 //! so there, looks once more, and is notified.
 
-mod borrowed;
 mod byte_ring;
 mod choice;
 mod common;
 mod control;
+mod facts;
 mod receiving;
 mod rings;
 mod sending;
 mod transfers;
+mod ways;
 
 #[cfg(test)]
-mod borrowed_tests;
+mod lent_tests;
 #[cfg(test)]
 mod rings_tests;
 #[cfg(test)]
@@ -55,12 +53,9 @@ use common::{Common, Missing};
 use control::Control;
 use receiving::{BulkReceive, Receiving};
 use sending::Sending;
+use ways::TURN_BYTES;
 
 pub use byte_ring::RING_BYTES;
-
-/// Bytes that one endpoint moves in one turn, about, so that packets are not kept waiting for long. With a quarter of it both sides of an exchange of more than a
-/// ring's bytes wait for each other, with all of a ring one does for all of the other's.
-const TURN_BYTES: usize = 512 << 10;
 
 /// A lane's bulk transfers.
 pub struct Bulk {
@@ -159,8 +154,7 @@ impl Bulk {
 
     #[cold]
     pub fn go_on_sending(&mut self, links: &mut Links) {
-        self.sending
-            .go_on(links, &mut self.common, byte_ring::RING_BYTES);
+        self.sending.go_on(links, &mut self.common, TURN_BYTES);
     }
 
     /// Whether a turn would find something to do or to look at.
@@ -246,7 +240,6 @@ impl Bulk {
     /// Called a few times a second: gives back memory that has not been used for a while.
     pub fn release_idle(&mut self, links: &mut Links) {
         self.common.rings.release_idle(links);
-        self.common.borrowed.release_idle();
     }
 
     /// Before a sleep. True if there is something to do already.
@@ -263,7 +256,7 @@ impl Bulk {
     /// peer touches user memory for them.
     pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.sending.forget(&mut self.common, peer);
-        self.receiving.forget(peer);
+        self.receiving.forget(&mut self.common, peer);
         self.common.forget(links, peer);
     }
 

@@ -20,8 +20,8 @@ use crate::segment::Segment;
 pub struct Options {
     /// Never copy from process to process, as if the kernel did not allow it.
     pub deny_copies: bool,
-    /// Whether a ring is faster than a copy, whatever is timed.
-    pub prefers_rings: Option<bool>,
+    /// Copy whatever long message can be, also where a ring costs less.
+    pub always_copies: bool,
     /// A sleep lasts at most so long.
     pub longest_sleep_ms: Option<u32>,
 }

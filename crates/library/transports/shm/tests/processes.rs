@@ -16,7 +16,7 @@ use weft_transport::Fabric;
 /// Nothing but a wake-up ends a sleep: one that is lost costs more than any busy machine does.
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
-    prefers_rings: None,
+    always_copies: false,
     longest_sleep_ms: Some(50_000),
 };
 const AWAKENED: Duration = Duration::from_secs(25);
@@ -26,7 +26,7 @@ fn main() {
         in_two_processes(Job::with_options(Options::default()), random_traffic)
     });
     let options = Options {
-        prefers_rings: Some(false),
+        always_copies: true,
         ..Options::default()
     };
     run("random traffic, copied", || {

@@ -8,28 +8,10 @@
 
 use std::fmt;
 
-use crate::pair::Pair;
-
-/// All that a choice goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
-    pub bytes: u64,
-    pub pair: Pair,
-    /// The bytes lie together at the sender.
-    pub is_contiguous: bool,
-    /// Long messages from this process to that one before this one.
-    pub earlier: u32,
-    /// Bytes of memory that a ring would have to have for it.
-    pub lacking: u64,
-    /// The host has more processes than cores.
-    pub shares_cores: bool,
-}
-
-impl Facts {
-    pub fn can_be_copied(&self) -> bool {
-        self.is_contiguous && self.pair.copies
-    }
-}
+use super::facts::Facts;
+use super::ways::LongWay;
+use super::ways::copy::CopyWay;
+use super::ways::ring::RingWay;
 
 /// The ways of a long message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +20,8 @@ pub enum Way {
     Copy,
 }
 
+const WAYS: [Way; 2] = [Way::Ring, Way::Copy];
+
 /// A way, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -45,78 +29,45 @@ pub struct Choice {
     pub facts: Facts,
 }
 
-/// What a byte takes through a ring and copied by the kernel, in picoseconds, between near cores and others. Measured
-/// with 256 KiB to 2 MiB on two cores of an AMD EPYC (Zen 4, Linux 6.18) that share a cache: 54 and 95 to 142; on a Xeon of
-/// 16 cores 58 to 61 and 60 to 96. Far ones are cores of such an EPYC that share no cache: there a line that the other
-/// core has read is dear to write.
-const RING_PS: [u64; 2] = [55, 450];
-const COPY_PS: [u64; 2] = [95, 150];
-/// What a byte of new memory takes, in picoseconds: more than 1 us a page, on the same EPYC.
-const MEMORY_PS: u64 = 250;
-/// What a copy costs its sender where processes share cores, in nanoseconds: it goes on only when its receiver has had a
-/// core, and then it itself; two switches and yields of the same EPYC.
-const IN_TURNS_NS: u64 = 4000;
-
-/// What a message takes through a ring, in nanoseconds. The ring's memory is shared out to this message and to as many as
-/// came before it: as many are expected to follow.
-fn ring_ns(facts: &Facts) -> u64 {
-    let memory_ps = facts.lacking * MEMORY_PS / (u64::from(facts.earlier) + 1);
-    let moved_ps = facts.bytes * RING_PS[usize::from(!facts.pair.is_near)];
-    (moved_ps + memory_ps) / 1000
-}
-
-/// What it takes to be copied; None if it cannot be.
-fn copy_ns(facts: &Facts) -> Option<u64> {
-    let in_turns_ns = match facts.shares_cores {
-        true => IN_TURNS_NS,
-        false => 0,
-    };
-    let moved_ps = facts.bytes * COPY_PS[usize::from(!facts.pair.is_near)];
-    facts
-        .can_be_copied()
-        .then_some(moved_ps / 1000 + in_turns_ns)
-}
-
-/// The way that costs less.
-pub fn choose(facts: Facts) -> Choice {
-    let way = match copy_ns(&facts) {
-        Some(copy) if copy < ring_ns(&facts) => Way::Copy,
-        _ => Way::Ring,
-    };
-    Choice { way, facts }
-}
-
-impl Choice {
-    /// A way that was asked for.
-    pub fn asked(way: Way, facts: Facts) -> Choice {
-        Choice { way, facts }
+impl Way {
+    fn cost_ns(self, facts: &Facts) -> Option<u64> {
+        match self {
+            Way::Ring => RingWay::cost_ns(facts),
+            Way::Copy => CopyWay::cost_ns(facts),
+        }
     }
 }
 
-/// As a trace has it.
-impl fmt::Display for Choice {
+impl fmt::Display for Way {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = match self.way {
+        out.write_str(match self {
             Way::Ring => "ring",
             Way::Copy => "copy",
-        };
-        write!(out, "way={way} ring-ns={}", ring_ns(&self.facts))?;
-        if let Some(copy) = copy_ns(&self.facts) {
-            write!(out, " copy-ns={copy}")?;
+        })
+    }
+}
+
+/// The way that costs least, the first of those that cost the same.
+pub fn choose(facts: Facts) -> Choice {
+    let possible = WAYS
+        .into_iter()
+        .filter_map(|way| Some((way.cost_ns(&facts)?, way)));
+    let cheapest = possible.min_by_key(|&(cost_ns, _)| cost_ns);
+    let (_, way) = cheapest.expect("a ring takes everything");
+    Choice { way, facts }
+}
+
+/// As a trace has it: the way, what each would cost, and the facts.
+impl fmt::Display for Choice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Choice { way, facts } = self;
+        write!(out, "way={way}")?;
+        for way in WAYS {
+            if let Some(cost_ns) = way.cost_ns(facts) {
+                write!(out, " {way}-ns={cost_ns}")?;
+            }
         }
-        let Facts {
-            bytes: _,
-            pair: Pair { is_near, copies },
-            is_contiguous,
-            earlier,
-            lacking,
-            shares_cores,
-        } = self.facts;
-        write!(
-            out,
-            " near={is_near} copies={copies} contiguous={is_contiguous} earlier={earlier} \
-             lacking={lacking} shares-cores={shares_cores}"
-        )
+        write!(out, " {facts}")
     }
 }
 
@@ -124,6 +75,7 @@ impl fmt::Display for Choice {
 mod tests {
     use super::*;
     use crate::bulk::RING_BYTES;
+    use crate::pair::Pair;
     use crate::shared::Options;
     use crate::world::{memory, pair};
     use Way::{Copy, Ring};
@@ -162,7 +114,9 @@ mod tests {
             // Near: the ring, once it has memory or is worth it.
             (NEAR, 20 * KIB, 100, 0, Ring),
             (NEAR, ring, 0, 0, Ring),
-            (NEAR, 4 * ring, 0, 0, Ring),
+            // What is longer than a ring is copied, if it can be.
+            (NEAR, ring + 1, 100, 0, Copy),
+            (NEAR, 4 * ring, 100, 0, Copy),
             (NEAR, 256 * KIB, 0, 512 * KIB, Copy),
             (NEAR, 256 * KIB, 8, 512 * KIB, Copy),
             (NEAR, 256 * KIB, 16, 512 * KIB, Ring),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use weft_transport::{Lost, Peer, Refused};
 
-use super::borrowed::BorrowedRings;
 use super::control::Control;
 use super::rings::Rings;
 use crate::connecting::Need;
@@ -15,7 +14,8 @@ use crate::links::Links;
 use crate::peers::lost;
 use crate::segment::Mapping;
 
-/// Pieces of one peer's segment that are kept mapped; no honest peer has so many.
+/// Pieces of one peer's segment that are kept mapped; no honest peer has so many: eight rings, and eight more each time
+/// that a loss puts them aside.
 const MAPPED_PER_PEER: usize = 1 << 12;
 
 /// Why a transfer cannot begin.
@@ -41,7 +41,6 @@ pub struct Common {
     /// Pieces of peers' segments.
     pub mapped: BTreeMap<(Peer, u64), Arc<Mapping>>,
     pub rings: Rings,
-    pub borrowed: BorrowedRings,
 }
 
 impl Common {
@@ -51,7 +50,6 @@ impl Common {
             waiting: Vec::new(),
             mapped: BTreeMap::new(),
             rings: Rings::new(),
-            borrowed: BorrowedRings::new(),
         }
     }
 
@@ -107,7 +105,6 @@ impl Common {
     /// Ends what has to do with a lost peer.
     pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.rings.forget(links, peer);
-        self.borrowed.forget(peer);
         self.controls.retain(|(other, _)| *other != peer);
         self.waiting.retain(|(other, _)| *other != peer);
         self.mapped.retain(|(other, _), _| *other != peer);

@@ -107,90 +107,75 @@ impl Control {
     }
 }
 
-/// What a receiver may do besides taking a transfer out of the ring.
+/// What becomes of a ring when all was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BesideRing {
-    Nothing,
-    /// Borrow the ring when that is done: so many bytes from its place on have memory, or the whole ring if it is as many.
-    Borrow(u32),
-    /// Copy from this address of the source if the sender does not come to fill the ring: the transfer is longer than that.
-    Copy(u64),
+pub enum AfterRing {
+    GiveBack,
+    /// The receiver may borrow it.
+    Borrow,
+    /// It is the receiver's own, which the sender had borrowed.
+    Return,
+}
+
+/// Through this ring of the sender's, which is being filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingTerms {
+    pub place: RingPosition,
+    pub after: AfterRing,
+}
+
+/// To be answered by a control message. The source's address, if the receiver can copy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub transfer: TransferId,
+    pub address: Option<u64>,
 }
 
 /// The meaning of a [`BulkDescriptor`]'s words here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descriptor {
-    /// Through this ring of the sender's, which is being filled.
-    Ring {
-        place: RingPosition,
-        beside: BesideRing,
-    },
-    /// Through this ring of the receiver's, which the sender had borrowed.
-    Back { place: RingPosition },
-    /// Answer by a control message. The source's address, if the sender can help copying.
-    Call {
-        transfer: TransferId,
-        address: Option<u64>,
-    },
     /// Nothing to move.
     Nothing,
+    Ring(RingTerms),
+    Call(Call),
 }
 
 impl Descriptor {
     pub fn emit(self) -> BulkDescriptor {
         BulkDescriptor(match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring { place, beside } => {
+            Descriptor::Ring(RingTerms { place, after }) => {
+                let kind = match after {
+                    AfterRing::GiveBack => 1,
+                    AfterRing::Borrow => 2,
+                    AfterRing::Return => 3,
+                };
                 let [offset, begin] = place.words();
-                match beside {
-                    BesideRing::Nothing => [1, offset, begin, 0],
-                    BesideRing::Borrow(room) => [5, offset, begin | u64::from(room) << 32, 0],
-                    BesideRing::Copy(address) => [6, offset, begin, address],
-                }
+                [kind, offset, begin, 0]
             }
-            Descriptor::Back { place } => {
-                let [offset, begin] = place.words();
-                [4, offset, begin, 0]
-            }
-            Descriptor::Call {
-                transfer,
-                address: None,
-            } => [2, transfer.0, 0, 0],
-            Descriptor::Call {
-                transfer,
-                address: Some(address),
-            } => [3, transfer.0, address, 0],
+            Descriptor::Call(Call { transfer, address }) => match address {
+                None => [4, transfer.0, 0, 0],
+                Some(address) => [5, transfer.0, address, 0],
+            },
         })
     }
 
     pub fn parse(BulkDescriptor(words): BulkDescriptor) -> Option<Descriptor> {
-        match words {
-            [0, ..] => Some(Descriptor::Nothing),
-            [1, offset, begin, _] => Some(Descriptor::Ring {
-                place: RingPosition::of(offset, begin)?,
-                beside: BesideRing::Nothing,
-            }),
-            [5, offset, begin_and_room, _] => Some(Descriptor::Ring {
-                place: RingPosition::of(offset, begin_and_room & u64::from(u32::MAX))?,
-                beside: BesideRing::Borrow((begin_and_room >> 32).min(RING_BYTES as u64) as u32),
-            }),
-            [6, offset, begin, address] => Some(Descriptor::Ring {
-                place: RingPosition::of(offset, begin)?,
-                beside: BesideRing::Copy(address),
-            }),
-            [4, offset, begin, _] => Some(Descriptor::Back {
-                place: RingPosition::of(offset, begin)?,
-            }),
-            [2, transfer, ..] => Some(Descriptor::Call {
-                transfer: TransferId(transfer),
-                address: None,
-            }),
-            [3, transfer, address, _] => Some(Descriptor::Call {
-                transfer: TransferId(transfer),
-                address: Some(address),
-            }),
-            _ => None,
-        }
+        let call = |transfer, address| {
+            let transfer = TransferId(transfer);
+            Some(Descriptor::Call(Call { transfer, address }))
+        };
+        let after = match words {
+            [0, ..] => return Some(Descriptor::Nothing),
+            [4, transfer, ..] => return call(transfer, None),
+            [5, transfer, address, _] => return call(transfer, Some(address)),
+            [1, ..] => AfterRing::GiveBack,
+            [2, ..] => AfterRing::Borrow,
+            [3, ..] => AfterRing::Return,
+            _ => return None,
+        };
+        let place = RingPosition::of(words[1], words[2])?;
+        Some(Descriptor::Ring(RingTerms { place, after }))
     }
 }
 
@@ -228,33 +213,18 @@ mod tests {
     #[test]
     fn offers_round_trip() {
         let transfer = TransferId(5);
-        for offered in [
-            Descriptor::Nothing,
-            Descriptor::Ring {
-                place: PLACE,
-                beside: BesideRing::Nothing,
-            },
-            Descriptor::Ring {
-                place: PLACE,
-                beside: BesideRing::Borrow(70_000),
-            },
-            Descriptor::Ring {
-                place: PLACE,
-                beside: BesideRing::Copy(77),
-            },
-            Descriptor::Back { place: PLACE },
-            Descriptor::Call {
-                transfer,
-                address: None,
-            },
-            Descriptor::Call {
-                transfer,
-                address: Some(77),
-            },
-        ] {
+        let mut all = vec![Descriptor::Nothing];
+        for after in [AfterRing::GiveBack, AfterRing::Borrow, AfterRing::Return] {
+            let place = PLACE;
+            all.push(Descriptor::Ring(RingTerms { place, after }));
+        }
+        for address in [None, Some(77)] {
+            all.push(Descriptor::Call(Call { transfer, address }));
+        }
+        for offered in all {
             assert_eq!(Descriptor::parse(offered.emit()), Some(offered));
         }
-        assert_eq!(Descriptor::parse(BulkDescriptor([7, 0, 0, 0])), None);
+        assert_eq!(Descriptor::parse(BulkDescriptor([6, 0, 0, 0])), None);
         assert_eq!(
             Descriptor::parse(BulkDescriptor([1, 0, RING_BYTES as u64, 0])),
             None

@@ -1,9 +1,5 @@
 //! The receiver's side of bulk transfers.
 
-mod accepting;
-mod copying;
-mod taking;
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,12 +8,14 @@ use weft_transport::{BulkDescriptor, Cookie, Lost, Peer};
 
 use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
-use super::control::{Control, TransferId};
-use super::transfers::{Step, Transfer, Transfers};
+use super::control::{Call, Control, Descriptor, TransferId};
+use super::transfers::{Transfer, Transfers};
+use super::ways::copy::{CopyWay, Copying};
+use super::ways::ring::{RingWay, Taking};
+use super::ways::{LongWay, Part, Request, Step};
+use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
-use copying::Copying;
-use taking::{After, Taking};
 
 /// An offer that is taken up.
 pub struct BulkReceive {
@@ -62,14 +60,21 @@ impl Transfer for Incoming {
     fn cookie(&self) -> Cookie {
         self.cookie
     }
-}
 
-impl Incoming {
+    fn part(&mut self) -> Option<&mut dyn Part> {
+        match &mut self.state {
+            State::NeedsRing => None,
+            State::Taking(taking) => Some(taking),
+            State::Copying { copying, .. } => Some(copying),
+        }
+    }
+
     fn step(&mut self, links: &mut Links, budget: usize) -> Step {
+        let (target, neighbour) = (&self.target, &self.neighbour);
         let step = match &mut self.state {
             State::NeedsRing => Step::Idle,
-            State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
-            State::Copying { copying, .. } => copying.step(&self.target, &self.neighbour, links),
+            State::Taking(taking) => taking.step(target, neighbour, links, budget),
+            State::Copying { copying, .. } => copying.step(target, neighbour, links, budget),
         };
         if let Step::Finished = step
             && let Err(lost) = self.check_sender(links)
@@ -79,7 +84,40 @@ impl Incoming {
         step
     }
 
-    /// An error if the sender has ended this process: it may have used its memory for something else since, but only after it has said so.
+    /// It cannot be copied to its end: all of it comes through a ring.
+    fn change_way(&mut self, id: TransferId, common: &mut Common) {
+        if let State::Copying { transfer, .. } = self.state {
+            self.state = State::NeedsRing;
+            let receiver = id;
+            common.post(self.peer(), Control::NeedRing { transfer, receiver });
+        }
+    }
+
+    /// Tells a sender that waits for it; gives back, or borrows, the ring.
+    fn finish(self, common: &mut Common) {
+        let peer = self.peer();
+        match self.state {
+            State::NeedsRing => {}
+            State::Taking(taking) => taking.end(peer, common),
+            State::Copying { transfer, .. } => common.post(peer, Control::Copied { transfer }),
+        }
+    }
+
+    /// A ring is not given to another while a peer that was lost may use it.
+    fn abandon(self, _: &mut Common) {}
+}
+
+impl Incoming {
+    fn request(&self) -> Request<'_> {
+        Request {
+            neighbour: &self.neighbour,
+            target: &self.target,
+            offered: self.offered,
+        }
+    }
+
+    /// An error if the sender has ended this process: it may have used its memory for something else since, but only
+    /// after it has said so.
     fn check_sender(&self, links: &Links) -> Result<(), Lost> {
         let Neighbour { rank, position, .. } = *self.neighbour;
         match links.shared.base.is_given_up(links.lane, position) {
@@ -87,30 +125,6 @@ impl Incoming {
             false => Ok(()),
         }
     }
-
-    /// Gives back, or borrows, what the transfer has used; tells a sender that waits for it.
-    fn end(self, common: &mut Common) {
-        let peer = self.peer();
-        match self.state {
-            State::NeedsRing => {}
-            State::Taking(taking) => taking.end(peer, common),
-            State::Copying { transfer, .. } => {
-                common.post(peer, Control::Copied { transfer });
-            }
-        }
-    }
-}
-
-/// A transfer through a ring in the peer's segment.
-fn through(
-    common: &Common,
-    peer: Peer,
-    place: RingPosition,
-    offered: u64,
-    after: After,
-) -> Result<Taking, Missing> {
-    let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
-    Ok(Taking::new(ring, place.begin, offered, after))
 }
 
 impl Receiving {
@@ -120,14 +134,83 @@ impl Receiving {
         }
     }
 
+    pub fn begin_receive(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        peer: Peer,
+        taken: BulkReceive,
+    ) -> Result<(), Missing> {
+        let offered = Descriptor::parse(taken.offer)
+            .ok_or_else(|| lost(peer, "it made an offer that is none"))?;
+        let Some(neighbour) = links.neighbour(peer) else {
+            return Err(Missing::Need(Need::Base));
+        };
+        let mut target = taken.target;
+        target.bytes = target.bytes.min(taken.bytes);
+        let incoming = Incoming {
+            neighbour,
+            target,
+            offered: taken.bytes as u64,
+            cookie: taken.cookie,
+            state: State::NeedsRing,
+        };
+        match offered {
+            Descriptor::Nothing if taken.bytes > 0 => {
+                Err(lost(peer, "it offered nothing of something").into())
+            }
+            Descriptor::Nothing => {
+                self.transfers.report(peer, incoming.cookie);
+                Ok(())
+            }
+            Descriptor::Ring(terms) => {
+                let taking = RingWay::accept(links, common, &incoming.request(), terms)?;
+                self.begin(incoming, taking.map(State::Taking));
+                Ok(())
+            }
+            // The answer needs a link.
+            Descriptor::Call(_) if !links.is_open(peer) => Err(Missing::Need(Need::Link)),
+            Descriptor::Call(call) => self.answer(links, common, incoming, call),
+        }
+    }
+
     /// Enters a transfer. It can be stepped unless it needs a ring first.
-    fn begin(&mut self, incoming: Incoming) -> TransferId {
-        let needs_ring = matches!(incoming.state, State::NeedsRing);
-        let id = self.transfers.enter(incoming);
-        if !needs_ring {
+    fn begin(&mut self, incoming: Incoming, state: Option<State>) -> TransferId {
+        let can_be_stepped = state.is_some();
+        let state = state.unwrap_or(State::NeedsRing);
+        let id = self.transfers.enter(Incoming { state, ..incoming });
+        if can_be_stepped {
             self.transfers.activate(id);
         }
         id
+    }
+
+    /// Copies, or asks for a ring.
+    fn answer(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        mut incoming: Incoming,
+        call: Call,
+    ) -> Result<(), Missing> {
+        let (peer, transfer) = (incoming.peer(), call.transfer);
+        let Some(copying) = CopyWay::accept(links, common, &incoming.request(), call)? else {
+            let receiver = self.begin(incoming, None);
+            common.post(peer, Control::NeedRing { transfer, receiver });
+            return Ok(());
+        };
+        links.counters.copy_transfers += 1;
+        let is_complete = copying.is_complete(&incoming.target);
+        let state = State::Copying { copying, transfer };
+        if !is_complete {
+            self.begin(incoming, Some(state));
+            return Ok(());
+        }
+        incoming.check_sender(links)?;
+        incoming.state = state;
+        self.transfers.report(peer, incoming.cookie);
+        incoming.finish(common);
+        Ok(())
     }
 
     /// The sender has a ring for a transfer.
@@ -142,9 +225,8 @@ impl Receiving {
         let Some(incoming) = incoming.filter(|one| matches!(one.state, State::NeedsRing)) else {
             return Ok(());
         };
-        let offered = incoming.offered;
-        let taking = through(common, peer, place, offered, After::Back)?;
-        incoming.state = State::Taking(taking);
+        let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
+        incoming.state = State::Taking(Taking::answered(ring, place, incoming.offered));
         self.transfers.activate(id);
         Ok(())
     }
@@ -156,67 +238,30 @@ impl Receiving {
 
     /// A target that is complete.
     pub fn pop_finished(&mut self) -> Option<Cookie> {
-        self.transfers
-            .finished
-            .pop_front()
-            .map(|(_, cookie)| cookie)
+        self.transfers.pop_finished()
     }
 
     /// Moves up to about `budget` bytes.
     pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
-        let moved = self
-            .transfers
-            .go_on(links, budget, Incoming::step, |incoming| {
-                incoming.end(common)
-            });
-        while let Some((peer, id)) = self.transfers.refused.pop() {
-            self.ask_for_ring(common, peer, id);
-        }
-        moved
-    }
-
-    /// A message cannot be copied to its end: all of it comes through a ring.
-    #[cold]
-    fn ask_for_ring(&mut self, common: &mut Common, peer: Peer, id: TransferId) {
-        if let Some(incoming) = self.transfers.named(peer, id)
-            && let State::Copying { transfer, .. } = incoming.state
-        {
-            incoming.state = State::NeedsRing;
-            let receiver = id;
-            common.post(peer, Control::NeedRing { transfer, receiver });
-        }
+        self.transfers.go_on(links, common, budget)
     }
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&mut self) -> bool {
-        let mut ready = !self.transfers.finished.is_empty();
-        for incoming in self.transfers.active() {
-            ready |= match &incoming.state {
-                State::NeedsRing => false,
-                State::Taking(taking) => taking.wait(),
-                State::Copying { .. } => true,
-            };
-        }
-        ready
+        self.transfers.wait()
     }
 
     pub fn end_wait(&mut self) {
-        for incoming in self.transfers.active() {
-            match &incoming.state {
-                State::NeedsRing | State::Copying { .. } => {}
-                State::Taking(taking) => taking.end_wait(),
-            }
-        }
+        self.transfers.end_wait();
     }
 
-    /// Ends the transfers from a lost peer. A ring is not given to another while the peer may use it.
-    pub fn forget(&mut self, peer: Peer) {
-        self.transfers.forget(peer, drop);
+    pub fn forget(&mut self, common: &mut Common, peer: Peer) {
+        self.transfers.forget(common, peer);
     }
 
     /// Whether data of `peer`'s are there that were not taken yet.
     pub fn has_from(&self, peer: Peer) -> bool {
-        let mut from = self.transfers.active().filter(|one| one.peer() == peer);
+        let mut from = self.transfers.all().filter(|one| one.peer() == peer);
         from.any(|incoming| match &incoming.state {
             State::Taking(taking) => taking.has_data(),
             State::NeedsRing | State::Copying { .. } => false,

@@ -1,10 +1,16 @@
-//! An endpoint's rings of bytes, made on demand and used again.
+//! The rings of bytes that an endpoint sends in: its own, made on demand and used again, and those that peers lend
+//! ([`lent`]).
 //!
 //! To have a page of memory takes more than 1 us: as long as to send the page fifty times. So a ring has at first
 //! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way (`choice`).
 
+mod lent;
+
 use std::io;
 use std::sync::Arc;
+
+pub use lent::Lent;
+use lent::LentRings;
 
 use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RING_MAPPED, RingPosition};
 use crate::links::Links;
@@ -13,14 +19,12 @@ use crate::segment::PAGE;
 use weft_sync::lines;
 use weft_transport::{Cookie, Peer};
 
-/// Rings of an endpoint.
-pub const COUNT: usize = 8;
+/// Rings of an endpoint, 8 MiB of memory at most: half of them may be lent, and the last is for answered calls alone.
+const COUNT: usize = 8;
 
-/// Calls of `release_idle` after which rings that no transfer used are given back.
-pub const IDLE_CALLS: u32 = 5;
-
-/// A ring's memory grows by so many bytes.
-const GROWN_BYTES: usize = 64 << 10;
+/// Calls of `release_idle` after which rings that no transfer used are given back, a second: to have their memory again
+/// takes 0.3 ms a ring (an EPYC, Zen 4).
+const IDLE_CALLS: u32 = 5;
 
 /// Messages of so many bytes stay in a core's own cache: an eighth of the 1 MiB that one of an EPYC (Zen 4) has.
 const TAKEN_OVER_BYTES: u64 = 128 << 10;
@@ -61,43 +65,43 @@ enum Holder {
 pub struct Rings {
     /// None in place of one that a lost peer may still use.
     rings: Vec<Option<Ring>>,
+    lent: LentRings,
     /// Calls of `release_idle` since a ring was last used.
     idle_calls: u32,
 }
 
-/// For whom a ring is.
+/// What a ring is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum RingUse {
-    /// May take all but the last.
+pub enum Purpose {
+    /// A transfer that is offered. It may take all own rings but the last.
     Offer,
-    /// The same; the receiver, which may copy the rest past the ring, does not borrow it: the sender may still be filling it then.
-    Copied,
-    /// For a call whose receiver is ready.
-    Answered,
+    /// A call whose receiver is ready.
+    Answer,
 }
 
 /// A transfer that needs a ring.
 pub struct Wanted {
-    pub purpose: RingUse,
+    pub purpose: Purpose,
     pub peer: Peer,
     pub cookie: Cookie,
     pub bytes: u64,
 }
 
 /// A ring that a transfer has been given.
-pub struct TakenRing {
-    /// Among the own rings.
-    pub index: usize,
+pub struct OpenRing {
+    /// Its index among the own rings; none if a peer has lent it.
+    pub own: Option<usize>,
     pub ring: ByteRing,
     pub place: RingPosition,
-    /// There are enough rings: the receiver may borrow this one, of which so many bytes from there on have memory.
-    pub spare: Option<u32>,
+    /// There are enough rings: the receiver may borrow this one.
+    pub is_spare: bool,
 }
 
 impl Rings {
     pub fn new() -> Rings {
         Rings {
             rings: Vec::new(),
+            lent: LentRings::default(),
             idle_calls: 0,
         }
     }
@@ -118,41 +122,66 @@ impl Rings {
         }
     }
 
-    /// A free ring; none if all are in use, an error if there is no memory.
-    pub fn take(&mut self, links: &mut Links, wanted: Wanted) -> io::Result<Option<TakenRing>> {
+    /// A ring to send in: the peer's that was borrowed, or a free own one. None if all are in use, an error if there is
+    /// no memory.
+    pub fn open(&mut self, links: &mut Links, wanted: Wanted) -> io::Result<Option<OpenRing>> {
+        self.idle_calls = 0;
+        if wanted.purpose == Purpose::Offer
+            && let Some((ring, place)) = self.lent.open(wanted.peer, wanted.cookie, wanted.bytes)
+        {
+            links.counters.borrowed_transfers += 1;
+            return Ok(Some(OpenRing {
+                own: None,
+                ring,
+                place,
+                is_spare: false,
+            }));
+        }
+        self.lose_liars(links);
+        match self.find_free(links, wanted.purpose)? {
+            None => Ok(None),
+            Some(index) => self.open_own(links, wanted, index).map(Some),
+        }
+    }
+
+    /// A free own ring, one more if there is none.
+    fn find_free(&mut self, links: &mut Links, purpose: Purpose) -> io::Result<Option<usize>> {
+        let limit = match purpose {
+            Purpose::Offer => COUNT - 1,
+            Purpose::Answer => COUNT,
+        };
+        let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
+        if let Some(index) = self.rings.iter().take(limit).position(free) {
+            return Ok(Some(index));
+        }
+        let unmade = self.rings.iter().take(limit).position(Option::is_none);
+        let index = match unmade {
+            Some(index) => index,
+            None if self.rings.len() < limit => {
+                self.rings.push(None);
+                self.rings.len() - 1
+            }
+            None => return Ok(None),
+        };
+        self.make(index, links)?;
+        Ok(Some(index))
+    }
+
+    fn open_own(
+        &mut self,
+        links: &mut Links,
+        wanted: Wanted,
+        index: usize,
+    ) -> io::Result<OpenRing> {
         let Wanted {
-            purpose,
             peer,
             cookie,
             bytes,
+            ..
         } = wanted;
-        let limit = match purpose {
-            RingUse::Offer | RingUse::Copied => COUNT - 1,
-            RingUse::Answered => COUNT,
-        };
-        self.lose_liars(links);
-        let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
-        let index = match self.rings.iter().take(limit).position(free) {
-            Some(index) => index,
-            None => match self.rings.iter().take(limit).position(Option::is_none) {
-                Some(index) => self.make(index, links)?,
-                None if self.rings.len() < limit => {
-                    self.rings.push(None);
-                    self.make(self.rings.len() - 1, links)?
-                }
-                None => return Ok(None),
-            },
-        };
-        self.idle_calls = 0;
+        let is_spare = index < COUNT / 2;
         let ring = self.ring(index);
         ring.prepare(bytes, links)?;
-        let is_spare = index < COUNT / 2 && purpose != RingUse::Copied;
-        // A receiver that borrows a whole ring writes anywhere in it.
-        let room = match ring.filled {
-            RING_BYTES => RING_BYTES as u32,
-            filled => filled as u32 - ring.place.begin,
-        };
-        let spare = is_spare.then_some(room);
         ring.ring.reset();
         ring.holder = Some(Holder::To {
             peer,
@@ -165,12 +194,12 @@ impl Rings {
         if !is_taken_over(bytes) {
             ring.place = place.after(bytes);
         }
-        Ok(Some(TakenRing {
-            index,
+        Ok(OpenRing {
+            own: Some(index),
             ring: ring.ring.clone(),
             place,
-            spare,
-        }))
+            is_spare,
+        })
     }
 
     /// The ring of a transfer that goes on: nothing of a lost peer's does.
@@ -179,7 +208,7 @@ impl Rings {
         ring.expect("a ring stays while a transfer has it")
     }
 
-    fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
+    fn make(&mut self, index: usize, links: &mut Links) -> io::Result<()> {
         let carve = || links.shared.segment.carve(RING_MAPPED, 0);
         let (offset, mapping) = weft_reserve::with_addresses(RING_MAPPED, carve)?;
         self.rings[index] = Some(Ring {
@@ -188,7 +217,7 @@ impl Rings {
             holder: None,
             filled: 0,
         });
-        Ok(index)
+        Ok(())
     }
 
     /// Loses peers that say they have taken what they cannot have taken, and so would never give a ring back.
@@ -203,11 +232,15 @@ impl Rings {
         }
     }
 
-    /// Called now and then: gives the memory of rings back if none was used for some calls.
+    /// Called now and then: if no ring was used for some calls, borrowed ones go back, and so does the own ones' memory.
     pub fn release_idle(&mut self, links: &mut Links) {
         self.lose_liars(links);
         self.idle_calls += 1;
-        if self.idle_calls < IDLE_CALLS || !self.all_free() {
+        if self.idle_calls < IDLE_CALLS {
+            return;
+        }
+        self.lent.give_all_back();
+        if !self.all_free() {
             return;
         }
         let rings = self.rings.iter_mut().flatten();
@@ -223,10 +256,21 @@ impl Rings {
     }
 
     /// The sender will not touch the ring again for this transfer.
-    pub fn fill(&mut self, index: usize) {
+    pub fn note_filled(&mut self, index: usize) {
         if let Some(Holder::To { filled, .. }) = &mut self.ring(index).holder {
             *filled = true;
         }
+    }
+
+    /// Whether a ring of `peer` is worth borrowing.
+    pub fn would_borrow(&mut self, peer: Peer) -> bool {
+        self.lent.would_borrow(peer)
+    }
+
+    /// Everything has been taken out of a ring of `peer`'s that it can spare.
+    pub fn borrow_or_return(&mut self, peer: Peer, lent: Lent) {
+        self.idle_calls = 0;
+        self.lent.borrow_or_return(peer, lent);
     }
 
     /// A transfer from `peer` comes through the ring at `offset`, which it says it borrowed; its index.
@@ -266,10 +310,12 @@ impl Rings {
             let is_it = |holder: &mut Holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of));
             ring.holder.take_if(is_it);
         }
+        self.lent.cancel(to, of);
     }
 
     /// Puts all rings aside that a lost peer has, as it may still use them.
     pub fn forget(&mut self, links: &mut Links, lost: Peer) {
+        self.lent.forget(lost);
         for slot in &mut self.rings {
             let has = |ring: &mut Ring| match ring.holder {
                 Some(Holder::To { peer, .. } | Holder::From { peer }) => {
@@ -295,7 +341,7 @@ impl Rings {
 /// first's lines to the receiver.
 fn wanted_bytes(bytes: u64) -> usize {
     let wanted = bytes.saturating_mul(2).min(RING_BYTES as u64) as usize;
-    wanted.next_multiple_of(GROWN_BYTES)
+    wanted.next_multiple_of(PAGE)
 }
 
 impl Ring {

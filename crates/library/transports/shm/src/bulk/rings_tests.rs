@@ -11,11 +11,11 @@ fn rings_have_memory_for_two_of_what_comes() {
     let (mut a, mut b) = pair(RING_ONLY);
     let held = |a: &Process| a.endpoint.counters().bulk_bytes as usize;
     send_all(&mut a, &mut b, 10, 20_000);
-    assert_eq!(held(&a), PAGE + (64 << 10));
+    assert_eq!(held(&a), PAGE + 40_960);
     send_all(&mut a, &mut b, 10, 120_000);
-    assert_eq!(held(&a), PAGE + (256 << 10));
+    assert_eq!(held(&a), PAGE + 241_664);
     send_all(&mut a, &mut b, 10, 20_000);
-    assert_eq!(held(&a), PAGE + (256 << 10));
+    assert_eq!(held(&a), PAGE + 241_664);
     send_all(&mut a, &mut b, 1, 3 << 20);
     assert_eq!(held(&a), PAGE + RING_BYTES);
 }

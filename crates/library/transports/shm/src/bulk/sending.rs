@@ -1,7 +1,5 @@
 //! The sender's side of bulk transfers.
 
-mod filling;
-
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -10,40 +8,17 @@ use weft_memory::Memory;
 use weft_sync::atomic::Ordering;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
-use super::borrowed::BorrowedRing;
-use super::byte_ring::RING_BYTES;
-use super::choice::{self, Choice, Facts, Way};
+use super::choice::{self, Choice, Way};
 use super::common::Common;
-use super::control::{BesideRing, Control, Descriptor, TransferId};
-use super::rings::{RingUse, Wanted};
-use super::transfers::{Step, Transfer, Transfers};
+use super::control::{Call, Control, Descriptor, TransferId};
+use super::facts::Facts;
+use super::rings::{Purpose, Wanted};
+use super::transfers::{Transfer, Transfers};
+use super::ways::copy::CopyWay;
+use super::ways::ring::{Filling, RingWay};
+use super::ways::{LongWay, Message, Part, Step};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
-use filling::Filling;
-
-/// How a message to `neighbour` goes, before which there were so many.
-fn choose(
-    links: &Links,
-    common: &Common,
-    neighbour: &Neighbour,
-    source: &Memory,
-    earlier: u32,
-) -> Choice {
-    let bytes = source.bytes as u64;
-    let facts = Facts {
-        bytes,
-        pair: links.pair(neighbour),
-        is_contiguous: source.layout.is_none(),
-        earlier,
-        lacking: common.rings.lacking(bytes),
-        shares_cores: links.shared.shares_cores.load(Ordering::Relaxed),
-    };
-    match links.shared.options.prefers_rings {
-        Some(true) => Choice::asked(Way::Ring, facts),
-        Some(false) if facts.can_be_copied() => Choice::asked(Way::Copy, facts),
-        _ => choice::choose(facts),
-    }
-}
 
 /// A transfer from here.
 struct Outgoing {
@@ -83,9 +58,14 @@ impl Transfer for Outgoing {
     fn cookie(&self) -> Cookie {
         self.cookie
     }
-}
 
-impl Outgoing {
+    fn part(&mut self) -> Option<&mut dyn Part> {
+        match &mut self.state {
+            State::Called | State::NeedsRing { .. } => None,
+            State::Filling(filling) => Some(filling),
+        }
+    }
+
     fn step(&mut self, links: &mut Links, budget: usize) -> Step {
         match &mut self.state {
             State::Called | State::NeedsRing { .. } => Step::Idle,
@@ -93,8 +73,14 @@ impl Outgoing {
         }
     }
 
-    /// Gives back what the transfer has used.
-    fn end(self, common: &mut Common) {
+    /// A sender's part is never stuck.
+    fn change_way(&mut self, _: TransferId, _: &mut Common) {}
+
+    fn finish(self, common: &mut Common) {
+        self.abandon(common);
+    }
+
+    fn abandon(self, common: &mut Common) {
         if let State::Filling(filling) = self.state {
             filling.end(common);
         }
@@ -120,45 +106,85 @@ impl Sending {
         source: Memory,
         cookie: Cookie,
     ) -> BulkDescriptor {
-        let peer = neighbour.rank;
         if source.bytes == 0 {
             self.choice = None;
-            self.transfers.finished.push_back((peer, cookie));
+            self.transfers.report(neighbour.rank, cookie);
             return Descriptor::Nothing.emit();
         }
-        let count = self.earlier.entry(peer).or_default();
-        let earlier = *count;
-        *count = earlier.saturating_add(1);
-        let choice = choose(links, common, &neighbour, &source, earlier);
-        let (through, address) = match choice.way {
-            Way::Ring => {
-                let can_be_copied = choice.facts.can_be_copied();
-                let ring = begin(links, common, (peer, cookie), &source, can_be_copied);
-                (ring, None)
-            }
-            Way::Copy => (None, Some(source.base as u64)),
-        };
+        let facts = self.facts(links, common, &neighbour, &source);
+        let choice = choose(links, facts);
         self.choice = Some(choice);
-        let (state, offered) = match through {
-            None => (State::Called, None),
-            Some((filling, offered)) => {
-                links.counters.ring_transfers += 1;
-                (State::Filling(filling), Some(offered))
-            }
-        };
-        let transfer = self.transfers.enter(Outgoing {
+        let outgoing = Outgoing {
             neighbour,
             source,
             cookie,
-            state,
-        });
-        let Some(offered) = offered else {
-            return Descriptor::Call { transfer, address }.emit();
+            state: State::Called,
         };
-        self.transfers.activate(transfer);
-        // The data follow when the receiver has been told, so that it starts early.
-        self.begun = true;
-        offered.emit()
+        self.offer(links, common, choice, outgoing).emit()
+    }
+
+    /// What is known of a message that is the next to `neighbour`.
+    fn facts(
+        &mut self,
+        links: &Links,
+        common: &Common,
+        neighbour: &Neighbour,
+        source: &Memory,
+    ) -> Facts {
+        let count = self.earlier.entry(neighbour.rank).or_default();
+        let earlier = *count;
+        *count = earlier.saturating_add(1);
+        let bytes = source.bytes as u64;
+        Facts {
+            bytes,
+            pair: links.pair(neighbour),
+            is_contiguous: source.layout.is_none(),
+            earlier,
+            lacking: common.rings.lacking(bytes),
+            shares_cores: links.shared.shares_cores.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Begins a transfer the way that was chosen.
+    fn offer(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        choice: Choice,
+        outgoing: Outgoing,
+    ) -> Descriptor {
+        let (peer, cookie) = (outgoing.peer(), outgoing.cookie);
+        let transfer = self.transfers.enter(outgoing);
+        let call = Call {
+            transfer,
+            address: None,
+        };
+        let Some(outgoing) = self.transfers.named(peer, transfer) else {
+            return Descriptor::Call(call);
+        };
+        let message = Message {
+            peer,
+            cookie,
+            source: &outgoing.source,
+            transfer,
+        };
+        let offered = match choice.way {
+            Way::Copy => CopyWay::offer(links, common, &message)
+                .map(|((), call)| (State::Called, Descriptor::Call(call))),
+            Way::Ring => RingWay::offer(links, common, &message)
+                .map(|(filling, terms)| (State::Filling(filling), Descriptor::Ring(terms))),
+        };
+        let Some((state, offered)) = offered else {
+            return Descriptor::Call(call);
+        };
+        outgoing.state = state;
+        if let Descriptor::Ring(_) = offered {
+            links.counters.ring_transfers += 1;
+            self.transfers.activate(transfer);
+            // The data follow when the receiver has been told, so that it starts early.
+            self.begun = true;
+        }
+        offered
     }
 
     /// The transfer of that name to `peer`, in state `Called`.
@@ -168,16 +194,9 @@ impl Sending {
     }
 
     pub fn cancel(&mut self, common: &mut Common, peer: Peer, cookie: Cookie) {
-        let is_it =
-            |outgoing: &Outgoing| outgoing.cookie == cookie && outgoing.neighbour.rank == peer;
-        self.transfers
-            .drop_if(is_it, |outgoing| outgoing.end(common));
-        self.transfers
-            .finished
-            .retain(|&done| done != (peer, cookie));
+        self.transfers.cancel(common, peer, cookie);
         // Even if all is in the ring and the table knows nothing of it any more.
         common.rings.cancel(peer, cookie);
-        common.borrowed.cancel(peer, cookie);
     }
 
     /// The receiver answers a call: through a ring.
@@ -209,94 +228,82 @@ impl Sending {
 
     /// A source that is free.
     pub fn pop_finished(&mut self) -> Option<Cookie> {
-        self.transfers
-            .finished
-            .pop_front()
-            .map(|(_, cookie)| cookie)
+        self.transfers.pop_finished()
     }
 
     /// Moves up to about `budget` bytes.
     pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
         self.begun = false;
         let moved = self.hand_out_rings(links, common);
-        moved
-            | self.transfers.go_on(
-                links,
-                budget,
-                |outgoing, links, budget| outgoing.step(links, budget),
-                |outgoing| outgoing.end(common),
-            )
+        moved | self.transfers.go_on(links, common, budget)
     }
 
-    /// Gives rings to answered calls.
+    /// Gives rings to answered calls, in order, as far as there are any.
     fn hand_out_rings(&mut self, links: &mut Links, common: &mut Common) -> bool {
         let mut moved = false;
         while let Some(&(peer, id)) = self.need_rings.front() {
-            if let Some(outgoing) = self.transfers.named(peer, id)
-                && let State::NeedsRing { receiver } = outgoing.state
-            {
-                let bytes = outgoing.source.bytes as u64;
-                let cookie = outgoing.cookie;
-                let wanted = Wanted {
-                    purpose: RingUse::Answered,
-                    peer,
-                    cookie,
-                    bytes,
-                };
-                let given = match common.rings.take(links, wanted) {
-                    Ok(Some(given)) => given,
-                    Ok(None) => break,
-                    // Those in use may be others' for as long as they like: no one is certain to come back.
-                    Err(error) => {
-                        let why = format!("no memory for data to it: {error}");
-                        links.lose(lost(peer, &why), peer);
-                        self.need_rings.pop_front();
-                        continue;
-                    }
-                };
-                let place = given.place;
-                let own = Some(given.index);
-                let total = outgoing.source.bytes;
-                let filling = Filling::new(given.ring, place.begin, own, total, false);
-                outgoing.state = State::Filling(filling);
-                links.counters.ring_transfers += 1;
-                common.post(peer, Control::Ring { receiver, place });
-                self.transfers.activate(id);
-                links.wake_sleeper();
-                moved = true;
+            match self.hand_out_ring(links, common, peer, id) {
+                Some(handed) => moved |= handed,
+                None => break,
             }
             self.need_rings.pop_front();
         }
         moved
     }
 
+    /// Gives a ring to one; whether it has one now. None if it has to wait.
+    fn hand_out_ring(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        peer: Peer,
+        id: TransferId,
+    ) -> Option<bool> {
+        let Some(outgoing) = self.transfers.named(peer, id) else {
+            return Some(false);
+        };
+        let State::NeedsRing { receiver } = outgoing.state else {
+            return Some(false);
+        };
+        let wanted = Wanted {
+            purpose: Purpose::Answer,
+            peer,
+            cookie: outgoing.cookie,
+            bytes: outgoing.source.bytes as u64,
+        };
+        let open = match common.rings.open(links, wanted) {
+            Ok(open) => open?,
+            // Those in use may be others' for as long as they like: no one is certain to come back.
+            Err(error) => {
+                let why = format!("no memory for data to it: {error}");
+                links.lose(lost(peer, &why), peer);
+                return Some(false);
+            }
+        };
+        let place = open.place;
+        outgoing.state = State::Filling(Filling::new(open));
+        links.counters.ring_transfers += 1;
+        common.post(peer, Control::Ring { receiver, place });
+        self.transfers.activate(id);
+        links.wake_sleeper();
+        Some(true)
+    }
+
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&mut self) -> bool {
-        let mut ready = !self.transfers.finished.is_empty();
-        for outgoing in self.transfers.active() {
-            ready |= match &outgoing.state {
-                State::Called | State::NeedsRing { .. } => false,
-                State::Filling(filling) => filling.wait(),
-            };
-        }
         // Answered calls without a ring wait for rings, all of which are in use, for their receivers to take
         // something out; an idle turn now and then is enough, as those receivers are at it.
-        ready | !self.need_rings.is_empty()
+        self.transfers.wait() | !self.need_rings.is_empty()
     }
 
     pub fn end_wait(&mut self) {
-        for outgoing in self.transfers.active() {
-            match &outgoing.state {
-                State::Called | State::NeedsRing { .. } => {}
-                State::Filling(filling) => filling.end_wait(),
-            }
-        }
+        self.transfers.end_wait();
     }
 
     pub fn forget(&mut self, common: &mut Common, peer: Peer) {
         self.need_rings.retain(|&(other, _)| other != peer);
         self.earlier.remove(&peer);
-        self.transfers.forget(peer, |outgoing| outgoing.end(common));
+        self.transfers.forget(common, peer);
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -324,47 +331,13 @@ impl Sending {
     }
 }
 
-/// A ring for a transfer that is offered: one that was borrowed of the peer's, or an own one, if one is free.
-fn begin(
-    links: &mut Links,
-    common: &mut Common,
-    (peer, cookie): (Peer, Cookie),
-    source: &Memory,
-    can_be_copied: bool,
-) -> Option<(Filling, Descriptor)> {
-    let address = can_be_copied.then_some(source.base as u64);
-    let address = address.filter(|_| source.bytes > RING_BYTES);
-    if address.is_none()
-        && let Some(BorrowedRing { ring, place, .. }) =
-            common.borrowed.send(peer, cookie, source.bytes)
-    {
-        links.counters.borrowed_transfers += 1;
-        let filling = Filling::new(ring, place.begin, None, source.bytes, false);
-        return Some((filling, Descriptor::Back { place }));
-    }
-    let wanted = Wanted {
-        purpose: match address {
-            Some(_) => RingUse::Copied,
-            None => RingUse::Offer,
+/// The way that costs less, if none was asked for.
+fn choose(links: &Links, facts: Facts) -> Choice {
+    match links.shared.options.always_copies && facts.can_be_copied() {
+        true => Choice {
+            way: Way::Copy,
+            facts,
         },
-        peer,
-        cookie,
-        bytes: source.bytes as u64,
-    };
-    // Without memory for one, the receiver is called, and there may be some when it answers.
-    let given = common.rings.take(links, wanted).ok()??;
-    let (place, own) = (given.place, Some(given.index));
-    let filling = Filling::new(
-        given.ring,
-        place.begin,
-        own,
-        source.bytes,
-        address.is_some(),
-    );
-    let beside = match (address, given.spare) {
-        (Some(address), _) => BesideRing::Copy(address),
-        (None, Some(room)) => BesideRing::Borrow(room),
-        (None, None) => BesideRing::Nothing,
-    };
-    Some((filling, Descriptor::Ring { place, beside }))
+        false => choice::choose(facts),
+    }
 }

@@ -4,23 +4,30 @@ use std::collections::VecDeque;
 
 use weft_transport::{Cookie, Lost, Peer};
 
+use super::common::Common;
 use super::control::TransferId;
+use super::ways::{Part, Step};
 use crate::links::Links;
-
-/// What one step did to a transfer.
-pub enum Step {
-    Idle,
-    Moved(usize),
-    Finished,
-    /// It cannot go on in its state.
-    Refused,
-    Lost(Lost),
-}
 
 /// What a table needs to know of a transfer.
 pub trait Transfer {
     fn peer(&self) -> Peer;
+
     fn cookie(&self) -> Cookie;
+
+    /// What this side has to do now; none if the other side is to answer first.
+    fn part(&mut self) -> Option<&mut dyn Part>;
+
+    fn step(&mut self, links: &mut Links, budget: usize) -> Step;
+
+    /// It cannot go on this way: it goes another, for which the other side is to answer first.
+    fn change_way(&mut self, id: TransferId, common: &mut Common);
+
+    /// All was moved.
+    fn finish(self, common: &mut Common);
+
+    /// Gives back what it has used, before its end.
+    fn abandon(self, common: &mut Common);
 }
 
 struct Entry<T> {
@@ -34,9 +41,7 @@ pub struct Transfers<T> {
     free: Vec<u32>,
     number: u32,
     active: Vec<u32>,
-    pub finished: VecDeque<(Peer, Cookie)>,
-    /// Those that could not go on in their states. They are not active.
-    pub refused: Vec<(Peer, TransferId)>,
+    finished: VecDeque<(Peer, Cookie)>,
 }
 
 impl<T: Transfer> Transfers<T> {
@@ -47,7 +52,6 @@ impl<T: Transfer> Transfers<T> {
             number: 0,
             active: Vec::new(),
             finished: VecDeque::new(),
-            refused: Vec::new(),
         }
     }
 
@@ -76,9 +80,17 @@ impl<T: Transfer> Transfers<T> {
     /// Ends a transfer that is not active: it is done.
     pub fn finish(&mut self, id: TransferId) {
         if let Some(transfer) = self.remove(id.place()) {
-            let done = (transfer.peer(), transfer.cookie());
-            self.finished.push_back(done);
+            self.report(transfer.peer(), transfer.cookie());
         }
+    }
+
+    /// A transfer that is in no table is done.
+    pub fn report(&mut self, peer: Peer, cookie: Cookie) {
+        self.finished.push_back((peer, cookie));
+    }
+
+    pub fn pop_finished(&mut self) -> Option<Cookie> {
+        self.finished.pop_front().map(|(_, cookie)| cookie)
     }
 
     pub fn is_active(&self) -> bool {
@@ -91,14 +103,8 @@ impl<T: Transfer> Transfers<T> {
         Some(entry.transfer)
     }
 
-    /// Moves active transfers along by up to about `budget` bytes. What has ended goes to `end`.
-    pub fn go_on(
-        &mut self,
-        links: &mut Links,
-        mut budget: usize,
-        mut step: impl FnMut(&mut T, &mut Links, usize) -> Step,
-        mut end: impl FnMut(T),
-    ) -> bool {
+    /// Moves active transfers along by up to about `budget` bytes.
+    pub fn go_on(&mut self, links: &mut Links, common: &mut Common, mut budget: usize) -> bool {
         let mut moved = false;
         let mut index = 0;
         while let Some(&place) = self.active.get(index)
@@ -108,7 +114,7 @@ impl<T: Transfer> Transfers<T> {
                 index += 1;
                 continue;
             };
-            match step(&mut entry.transfer, links, budget) {
+            match entry.transfer.step(links, budget) {
                 Step::Idle => {
                     index += 1;
                     continue;
@@ -117,25 +123,18 @@ impl<T: Transfer> Transfers<T> {
                     budget = budget.saturating_sub(bytes);
                     index += 1;
                 }
+                Step::Stuck => {
+                    self.active.swap_remove(index);
+                    entry.transfer.change_way(entry.id, common);
+                }
                 Step::Finished => {
                     self.active.swap_remove(index);
                     if let Some(transfer) = self.remove(place) {
-                        self.finished
-                            .push_back((transfer.peer(), transfer.cookie()));
-                        end(transfer);
+                        self.report(transfer.peer(), transfer.cookie());
+                        transfer.finish(common);
                     }
                 }
-                Step::Refused => {
-                    self.active.swap_remove(index);
-                    self.refused.push((entry.transfer.peer(), entry.id));
-                }
-                Step::Lost(lost) => {
-                    self.active.swap_remove(index);
-                    if let Some(transfer) = self.remove(place) {
-                        links.lose(lost, transfer.peer());
-                        end(transfer);
-                    }
-                }
+                Step::Lost(lost) => self.lose(index, lost, links, common),
             }
             moved = true;
         }
@@ -146,30 +145,62 @@ impl<T: Transfer> Transfers<T> {
         moved
     }
 
+    /// Ends the active transfer at `index`, whose peer is lost.
+    #[cold]
+    fn lose(&mut self, index: usize, lost: Lost, links: &mut Links, common: &mut Common) {
+        let place = self.active.swap_remove(index);
+        if let Some(transfer) = self.remove(place) {
+            links.lose(lost, transfer.peer());
+            transfer.abandon(common);
+        }
+    }
+
     /// Ends the transfers that `which` chooses, without a word to the engine.
-    pub fn drop_if(&mut self, which: impl Fn(&T) -> bool, mut end: impl FnMut(T)) {
+    fn drop_if(&mut self, common: &mut Common, which: impl Fn(&T) -> bool) {
         for place in 0..self.table.len() as u32 {
             let entry = self.table[place as usize].as_ref();
             if entry.is_some_and(|entry| which(&entry.transfer)) {
                 self.active.retain(|&other| other != place);
                 if let Some(transfer) = self.remove(place) {
-                    end(transfer);
+                    transfer.abandon(common);
                 }
             }
         }
     }
 
-    /// As [`drop_if`](Self::drop_if), of all with `peer`, those included that have finished and were not told.
-    pub fn forget(&mut self, peer: Peer, end: impl FnMut(T)) {
-        self.finished.retain(|&(other, _)| other != peer);
-        self.drop_if(|transfer| transfer.peer() == peer, end);
+    /// Ends one without a word to the engine, also if it has finished and was not told.
+    pub fn cancel(&mut self, common: &mut Common, peer: Peer, cookie: Cookie) {
+        let of = (peer, cookie);
+        self.finished.retain(|&done| done != of);
+        self.drop_if(common, |transfer| {
+            (transfer.peer(), transfer.cookie()) == of
+        });
     }
 
-    pub fn active(&self) -> impl Iterator<Item = &T> {
-        self.active
-            .iter()
-            .filter_map(|&place| self.table[place as usize].as_ref())
-            .map(|entry| &entry.transfer)
+    /// As [`cancel`](Self::cancel), all with `peer`.
+    pub fn forget(&mut self, common: &mut Common, peer: Peer) {
+        self.finished.retain(|&(other, _)| other != peer);
+        self.drop_if(common, |transfer| transfer.peer() == peer);
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&mut self) -> bool {
+        let mut ready = !self.finished.is_empty();
+        self.each_part(|part| ready |= part.wait());
+        ready
+    }
+
+    pub fn end_wait(&mut self) {
+        self.each_part(|part| part.end_wait());
+    }
+
+    fn each_part(&mut self, mut f: impl FnMut(&mut dyn Part)) {
+        for &place in &self.active {
+            let entry = self.table[place as usize].as_mut();
+            if let Some(part) = entry.and_then(|entry| entry.transfer.part()) {
+                f(part);
+            }
+        }
     }
 
     pub fn all(&self) -> impl Iterator<Item = &T> {

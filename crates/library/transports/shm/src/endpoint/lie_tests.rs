@@ -16,12 +16,12 @@ use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair, world
 
 const COPIES: Options = Options {
     deny_copies: false,
-    prefers_rings: Some(false),
+    always_copies: true,
     longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
-    prefers_rings: None,
+    always_copies: false,
     longest_sleep_ms: None,
 };
 

@@ -8,7 +8,7 @@ use weft_transport::{Fabric, Near};
 /// Nothing but a wake-up ends a sleep: one that is lost costs more than any busy machine does.
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
-    prefers_rings: None,
+    always_copies: false,
     longest_sleep_ms: Some(60_000),
 };
 const AWAKENED: Duration = Duration::from_secs(30);

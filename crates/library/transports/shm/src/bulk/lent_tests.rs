@@ -32,7 +32,7 @@ fn keeper() -> (Process, Process) {
 fn answers_go_through_the_ring_of_the_question() {
     let (mut a, mut b) = keeper();
     for round in 1..10 {
-        let bytes = BYTES + 1000 * round;
+        let bytes = BYTES - 1000 * round;
         transfer(&mut b, &mut a, bytes, bytes);
         assert_eq!(b.endpoint.counters().borrowed_transfers, round as u64);
         transfer(&mut a, &mut b, bytes, bytes);
@@ -41,6 +41,18 @@ fn answers_go_through_the_ring_of_the_question() {
     for side in [&a, &b] {
         assert_eq!(side.endpoint.counters().bulk_bytes, RING_MAPPED as u64);
     }
+}
+
+/// There may be no memory behind it.
+#[test]
+fn what_is_longer_than_the_question_goes_through_an_own_ring() {
+    let (mut a, mut b) = keeper();
+    transfer(&mut b, &mut a, BYTES + 1, BYTES + 1);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 0);
+    // A whole ring has memory everywhere.
+    transfer(&mut a, &mut b, RING_BYTES, RING_BYTES);
+    transfer(&mut b, &mut a, 3 * RING_BYTES, 3 * RING_BYTES);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 1);
 }
 
 #[test]
@@ -111,7 +123,7 @@ fn what_was_not_borrowed_is_refused() {
     b.linked(0, |endpoint| endpoint.send(0, Header([0; 2]), b"", false))
         .unwrap();
     a.poll();
-    let back = BulkDescriptor([4, offset, begin & u64::from(u32::MAX), 0]);
+    let back = BulkDescriptor([3, offset, begin & u64::from(u32::MAX), 0]);
     let accepted = a
         .endpoint
         .bulk_receive(1, back, bytes, memory(&mut target), 2);
