@@ -25,11 +25,10 @@ use crate::layout::{EAGER_BYTES, PACKET};
 use crate::links::Links;
 use crate::shared::Shared;
 
-/// Turns between two looks for a ring to cool.
-const COOL_EVERY: u32 = 32;
-/// Turns between two looks at the clock, few enough where each turn yields the processor to others; and the time
-/// between two looks at what changes slowly.
-const CLOCK_EVERY: u32 = 1 << 7;
+/// Turns between two looks at the clock and for a ring to cool. A look at the clock takes as long as a few turns in which
+/// nothing comes; so many turns pass soon, also where each yields the processor to others.
+const LOOK_EVERY: u32 = 1 << 7;
+/// Between two looks at what changes slowly: the lives of peers, which are asked of the kernel, and idle memory.
 const CHECK_EVERY: Duration = Duration::from_millis(200);
 
 /// One lane's endpoint. Driven under the lane's lock.
@@ -128,9 +127,7 @@ impl ShmEndpoint {
     #[cold]
     fn maintain(&mut self) {
         self.arrivals.cool_one(self.turn, &mut self.links);
-        if self.turn.is_multiple_of(CLOCK_EVERY) {
-            self.check_peers_and_memory();
-        }
+        self.check_peers_and_memory();
     }
 
     /// Finds out, now and then, about peers that have died and memory that is not used.
@@ -227,7 +224,7 @@ impl Endpoint for ShmEndpoint {
         if self.bulk.is_active() {
             moved |= self.bulk.poll(&mut self.links, sink);
         }
-        if self.turn.is_multiple_of(COOL_EVERY) {
+        if self.turn.is_multiple_of(LOOK_EVERY) {
             self.maintain();
         }
         if self.links.has_news() {

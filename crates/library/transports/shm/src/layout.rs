@@ -7,15 +7,18 @@ use crate::segment::PAGE;
 pub const PACKET: u8 = 0;
 /// A cell with a message between the two sides of a bulk transfer.
 pub const CONTROL: u8 = 1;
-/// A ring with its cells and data.
+/// A ring with its cells and data. Data has room for two of the longest packets, so that one is written while the other
+/// is read; with a page of the first block a peer that is talked to costs 64 KiB.
 pub const RING_BYTES: usize = 60 << 10;
+/// A window of 64 messages of IMB's and OSU's benchmarks, four times.
 pub const RING_CELLS: u32 = 256;
 /// Where in a link lies what is shown to the peer when the link is made (`pair`): the end of the ring's data, which is
 /// written to last.
 pub const SHOWN_AT: usize = RING_BYTES - SHOWN_BYTES;
 /// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
-/// The blocks behind the ring (see `blocks`), and what there is memory for from the start of the first.
+/// The blocks behind the ring (see `blocks`; a set of both sides' is a word of 32 bits), and what there is memory for
+/// from the start of the first.
 pub const BLOCKS: usize = 16;
 pub const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
 pub const SHORT_BLOCK_BYTES: usize = PAGE;

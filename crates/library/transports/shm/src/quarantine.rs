@@ -15,7 +15,7 @@ use weft_transport::Peer;
 use crate::peers::Neighbour;
 use crate::shared::Shared;
 
-/// Pieces in quarantine.
+/// Pieces in quarantine: 64 MiB of rings at most, of several peers that each had all eight of a lane.
 const LONGEST: usize = 64;
 
 struct Piece {

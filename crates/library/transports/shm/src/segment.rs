@@ -15,14 +15,11 @@ use crate::process::folder;
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
 
-/// A read of a page that is there but not mapped maps all of the so many bytes around it (Linux's `fault_around_bytes`); a write maps one page.
-const MAPPED_BY_READ: usize = 16 * PAGE;
+/// Bytes that are made, and mapped, at once. A read of a page that is there but not mapped maps all of so many around it
+/// (Linux's `fault_around_bytes`); a write maps one page. So few are taken to be there.
+const AT_ONCE: usize = 16 * PAGE;
 
-/// One call writes up to so many zeros to make new memory.
-static ZEROS: [u8; 16 * PAGE] = [0; 16 * PAGE];
-
-/// So many bytes are taken to be there.
-const FEW_BYTES: usize = 16 * PAGE;
+static ZEROS: [u8; AT_ONCE] = [0; AT_ONCE];
 
 /// A piece of a segment in this process's address space. Other processes write to it too, so what lies in it
 /// is only touched through atomics or by the protocols of `weft_sync::cells` and `bulk`.
@@ -117,7 +114,7 @@ impl Mapping {
     fn touch(&self, at: usize, bytes: usize) {
         assert!(bytes > 0 && at + bytes <= self.bytes);
         let last = at + bytes - 1;
-        for place in (at..last).step_by(MAPPED_BY_READ).chain([last]) {
+        for place in (at..last).step_by(AT_ONCE).chain([last]) {
             // SAFETY: a byte within the mapping, which others touch through atomics only, too.
             let byte = unsafe { AtomicU8::from_ptr(self.base.add(place)) };
             // The compiler keeps it, for what it does shows nowhere else.
@@ -219,7 +216,7 @@ impl Segment {
     /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. A piece longer than all available memory is
     /// refused. A piece of a few bytes is never refused for that: asking the system takes longer than all else here.
     pub fn carve_untouched(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
-        if bytes > FEW_BYTES && bytes as u64 > available::bytes() {
+        if bytes > AT_ONCE && bytes as u64 > available::bytes() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         self.carve(bytes, 0)
