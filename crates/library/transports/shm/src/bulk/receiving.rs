@@ -178,7 +178,8 @@ impl Receiving {
     fn begin(&mut self, incoming: Incoming, state: Option<State>) -> TransferId {
         let can_be_stepped = state.is_some();
         let state = state.unwrap_or(State::NeedsRing);
-        let id = self.transfers.enter(Incoming { state, ..incoming });
+        let id = self.transfers.name();
+        self.transfers.enter(id, Incoming { state, ..incoming });
         if can_be_stepped {
             self.transfers.activate(id);
         }
@@ -226,7 +227,7 @@ impl Receiving {
             return Ok(());
         };
         let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
-        incoming.state = State::Taking(Taking::answered(ring, place, incoming.offered));
+        incoming.state = State::Taking(Taking::new(ring, place, incoming.offered));
         self.transfers.activate(id);
         Ok(())
     }

@@ -114,13 +114,27 @@ impl Sending {
         let facts = self.facts(links, common, &neighbour, &source);
         let choice = choose(links, facts);
         self.choice = Some(choice);
+        let transfer = self.transfers.name();
+        let message = Message {
+            peer: neighbour.rank,
+            cookie,
+            source: &source,
+            transfer,
+        };
+        let (state, offered) = offer(links, common, choice.way, &message);
         let outgoing = Outgoing {
             neighbour,
             source,
             cookie,
-            state: State::Called,
+            state,
         };
-        self.offer(links, common, choice, outgoing).emit()
+        if let State::Filling(_) = outgoing.state {
+            self.transfers.activate(transfer);
+            // The data follow when the receiver has been told, so that it starts early.
+            self.begun = true;
+        }
+        self.transfers.enter(transfer, outgoing);
+        offered.emit()
     }
 
     /// What is known of a message that is the next to `neighbour`.
@@ -143,48 +157,6 @@ impl Sending {
             lacking: common.rings.lacking(bytes),
             shares_cores: links.shared.shares_cores.load(Ordering::Relaxed),
         }
-    }
-
-    /// Begins a transfer the way that was chosen.
-    fn offer(
-        &mut self,
-        links: &mut Links,
-        common: &mut Common,
-        choice: Choice,
-        outgoing: Outgoing,
-    ) -> Descriptor {
-        let (peer, cookie) = (outgoing.peer(), outgoing.cookie);
-        let transfer = self.transfers.enter(outgoing);
-        let call = Call {
-            transfer,
-            address: None,
-        };
-        let Some(outgoing) = self.transfers.named(peer, transfer) else {
-            return Descriptor::Call(call);
-        };
-        let message = Message {
-            peer,
-            cookie,
-            source: &outgoing.source,
-            transfer,
-        };
-        let offered = match choice.way {
-            Way::Copy => CopyWay::offer(links, common, &message)
-                .map(|((), call)| (State::Called, Descriptor::Call(call))),
-            Way::Ring => RingWay::offer(links, common, &message)
-                .map(|(filling, terms)| (State::Filling(filling), Descriptor::Ring(terms))),
-        };
-        let Some((state, offered)) = offered else {
-            return Descriptor::Call(call);
-        };
-        outgoing.state = state;
-        if let Descriptor::Ring(_) = offered {
-            links.counters.ring_transfers += 1;
-            self.transfers.activate(transfer);
-            // The data follow when the receiver has been told, so that it starts early.
-            self.begun = true;
-        }
-        offered
     }
 
     /// The transfer of that name to `peer`, in state `Called`.
@@ -340,4 +312,26 @@ fn choose(links: &Links, facts: Facts) -> Choice {
         },
         false => choice::choose(facts),
     }
+}
+
+/// Begins a transfer the way that was chosen, or by a call to which the receiver asks for a ring.
+fn offer(
+    links: &mut Links,
+    common: &mut Common,
+    way: Way,
+    message: &Message<'_>,
+) -> (State, Descriptor) {
+    let offered = match way {
+        Way::Copy => CopyWay::offer(links, common, message)
+            .map(|((), call)| (State::Called, Descriptor::Call(call))),
+        Way::Ring => RingWay::offer(links, common, message)
+            .map(|(filling, terms)| (State::Filling(filling), Descriptor::Ring(terms))),
+    };
+    offered.unwrap_or_else(|| {
+        let call = Call {
+            transfer: message.transfer,
+            address: None,
+        };
+        (State::Called, Descriptor::Call(call))
+    })
 }

@@ -55,15 +55,18 @@ impl<T: Transfer> Transfers<T> {
         }
     }
 
-    pub fn enter(&mut self, transfer: T) -> TransferId {
+    /// A name for a transfer that is then entered.
+    pub fn name(&mut self) -> TransferId {
         let place = self.free.pop().unwrap_or_else(|| {
             self.table.push(None);
             self.table.len() as u32 - 1
         });
         self.number = self.number.wrapping_add(1);
-        let id = TransferId::new(place, self.number);
-        self.table[place as usize] = Some(Entry { id, transfer });
-        id
+        TransferId::new(place, self.number)
+    }
+
+    pub fn enter(&mut self, id: TransferId, transfer: T) {
+        self.table[id.place() as usize] = Some(Entry { id, transfer });
     }
 
     /// The transfer of that name with `peer`.

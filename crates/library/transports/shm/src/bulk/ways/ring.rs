@@ -57,6 +57,7 @@ impl LongWay for RingWay {
             Some(_) => AfterRing::GiveBack,
         };
         let place = open.place;
+        links.counters.ring_transfers += 1;
         Some((Filling::new(open), RingTerms { place, after }))
     }
 
@@ -67,28 +68,21 @@ impl LongWay for RingWay {
         RingTerms { place, after }: RingTerms,
     ) -> Result<Option<Taking>, Missing> {
         let peer = request.neighbour.rank;
-        let (ring, after) = match after {
-            AfterRing::Return => {
-                let (index, ring) = common
-                    .rings
-                    .begin_return(peer, place.offset)
-                    .ok_or_else(|| lost(peer, "it sends through a ring that it did not borrow"))?;
-                (ring, After::End(index))
-            }
-            _ => {
-                let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
-                let is_borrowed = after == AfterRing::Borrow && common.rings.would_borrow(peer);
-                (
-                    ring,
-                    if is_borrowed {
-                        After::Borrow
-                    } else {
-                        After::GiveBack
-                    },
-                )
-            }
-        };
-        Ok(Some(Taking::new(ring, place, request.offered, after)))
+        if after == AfterRing::Return {
+            let (index, ring) = common
+                .rings
+                .begin_return(peer, place.offset)
+                .ok_or_else(|| lost(peer, "it sends through a ring that it did not borrow"))?;
+            return Ok(Some(Taking {
+                own: Some(index),
+                ..Taking::new(ring, place, request.offered)
+            }));
+        }
+        let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
+        Ok(Some(Taking {
+            borrows: after == AfterRing::Borrow && common.rings.would_borrow(peer),
+            ..Taking::new(ring, place, request.offered)
+        }))
     }
 }
 
@@ -206,34 +200,29 @@ pub struct Taking {
     produced: u64,
     /// The offer's bytes.
     offered: u64,
-    after: After,
-}
-
-/// What becomes of the ring when all has been taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
-    /// The sender has it.
-    GiveBack,
-    Borrow,
-    /// It is the own one of this index, which the sender had borrowed.
-    End(usize),
+    /// The ring's index, if it is an own one, which the sender had borrowed.
+    own: Option<usize>,
+    /// The ring is borrowed when all has been taken.
+    borrows: bool,
 }
 
 impl Taking {
-    fn new(ring: ByteRing, place: RingPosition, offered: u64, after: After) -> Taking {
+    /// The sender has the ring again when all has been taken.
+    pub fn new(ring: ByteRing, place: RingPosition, offered: u64) -> Taking {
         Taking {
             ring,
             place,
             consumed: 0,
             produced: 0,
             offered,
-            after,
+            own: None,
+            borrows: false,
         }
     }
 
-    /// Through a ring for which a call was answered.
-    pub fn answered(ring: ByteRing, place: RingPosition, offered: u64) -> Taking {
-        Taking::new(ring, place, offered, After::GiveBack)
+    /// Whether the sender writes the ring next.
+    fn goes_back(&self) -> bool {
+        self.own.is_none() && !self.borrows
     }
 
     /// Bytes in the ring; looks at the sender's count when there are none known of.
@@ -255,7 +244,7 @@ impl Taking {
     fn is_to_be_told(&self) -> bool {
         match self.consumed < self.offered {
             true => self.offered > RING_BYTES as u64,
-            false => self.after == After::GiveBack,
+            false => self.goes_back(),
         }
     }
 
@@ -264,7 +253,7 @@ impl Taking {
     fn take(&mut self, target: &Memory, bytes: usize) -> usize {
         let room = (target.bytes as u64).saturating_sub(self.consumed) as usize;
         let (at, to_end) = at(self.place.begin, self.consumed);
-        let takes_over = self.after == After::GiveBack && is_taken_over(self.offered);
+        let takes_over = self.goes_back() && is_taken_over(self.offered);
         let bytes = match (room, takes_over) {
             (0, _) => bytes,
             (_, true) => bytes.min(to_end).min(room).min(CHUNK_BYTES),
@@ -297,15 +286,11 @@ impl Taking {
 
     /// Decides, after the last step, what becomes of the ring.
     pub fn end(self, peer: Peer, common: &mut Common) {
-        match self.after {
-            After::GiveBack => {}
-            After::End(index) => common.rings.end_return(index, self.place.begin),
-            After::Borrow if self.consumed < self.offered => {}
-            After::Borrow => {
-                let (ring, place) = (self.ring, self.place);
-                let lent = Lent::new(ring, place, self.offered);
-                common.rings.borrow_or_return(peer, lent);
-            }
+        if let Some(index) = self.own {
+            common.rings.end_return(index, self.place.begin);
+        } else if self.borrows && self.consumed == self.offered {
+            let lent = Lent::new(self.ring, self.place, self.offered);
+            common.rings.borrow_or_return(peer, lent);
         }
     }
 }
@@ -321,13 +306,12 @@ impl Part for Taking {
         links: &mut Links,
         budget: usize,
     ) -> Step {
-        let takes_all = matches!(self.after, After::End(_));
         let mut moved = 0;
         loop {
             if self.consumed == self.offered {
                 return Step::Finished;
             }
-            if self.consumed == target.bytes as u64 && !takes_all {
+            if self.consumed == target.bytes as u64 && self.own.is_none() {
                 self.tell(GIVEN_UP, neighbour, links);
                 return Step::Finished;
             }
