@@ -25,8 +25,8 @@ use crate::layout::{EAGER_BYTES, PACKET};
 use crate::links::Links;
 use crate::shared::Shared;
 
-/// Turns between two looks at the clock and for a ring to cool. A look at the clock takes as long as a few turns in which
-/// nothing comes; so many turns pass soon, also where each yields the processor to others.
+/// Turns between two looks at the clock and for a ring to cool. A look at the clock takes as long as a few turns in
+/// which nothing comes; so many turns pass soon, also where each yields the processor to others.
 const LOOK_EVERY: u32 = 1 << 7;
 /// Between two looks at what changes slowly: the lives of peers, which are asked of the kernel, and idle memory.
 const CHECK_EVERY: Duration = Duration::from_millis(200);

@@ -1,5 +1,6 @@
 //! What two processes of a host are to each other: how near their cores are, what a byte costs between them, and
-//! whether the kernel copies between their memories. It is found once, when the two link, and all that chooses a way for bytes goes by it.
+//! whether the kernel copies between their memories. It is found once, when the two link, and all that chooses a way
+//! for bytes goes by it.
 //!
 //! 1. A process *shows* a piece of memory that it shares with a peer: it writes all of it. A new link has such a piece.
 //! 2. The peer that takes the link up reads the piece for the first time, in parts that it times, and says in its word
@@ -37,8 +38,8 @@ pub struct Pair {
     pub copies: bool,
 }
 
-/// What a byte takes, in picoseconds, between near cores and others: passed on by two cores, as one copies it in and the
-/// other out; and copied by the kernel. Measured with 256 KiB to 2 MiB on two cores of an AMD EPYC (Zen 4, Linux 6.18)
+/// What a byte takes, in picoseconds, between near cores and others: passed on by two cores, as one copies it in and
+/// the other out; and copied by the kernel. Measured with 256 KiB to 2 MiB on two cores of an AMD EPYC (Zen 4, Linux 6.18)
 /// that share a cache: 54, and 95 to 142; on a Xeon of 16 cores 58 to 61, and 60 to 96. Far ones are cores of such an
 /// EPYC that share no cache: there a line that the other core has read is dear to write.
 const PASSED_PS: [u64; 2] = [55, 450];

@@ -15,8 +15,8 @@ use crate::process::folder;
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
 
-/// Bytes that are made, and mapped, at once. A read of a page that is there but not mapped maps all of so many around it
-/// (Linux's `fault_around_bytes`); a write maps one page. So few are taken to be there.
+/// Bytes that are made, and mapped, at once. A read of a page that is there but not mapped maps all of so many around
+/// it (Linux's `fault_around_bytes`); a write maps one page. So few are taken to be there.
 const AT_ONCE: usize = 16 * PAGE;
 
 static ZEROS: [u8; AT_ONCE] = [0; AT_ONCE];

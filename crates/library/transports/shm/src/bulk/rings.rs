@@ -232,7 +232,8 @@ impl Rings {
         }
     }
 
-    /// Called now and then: if no ring was used for some calls, borrowed ones go back, and so does the own ones' memory.
+    /// Called now and then: if no ring was used for some calls, borrowed ones go back, and so does the own ones'
+    /// memory.
     pub fn release_idle(&mut self, links: &mut Links) {
         self.lose_liars(links);
         self.idle_calls += 1;

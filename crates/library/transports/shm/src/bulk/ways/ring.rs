@@ -28,8 +28,8 @@ impl LongWay for RingWay {
     type Receiver = Taking;
 
     /// The ring's memory is shared out to this message and to as many as came before it: as many are expected to
-    /// follow. What is longer than a ring needs its sender to come and fill it, while that may compute: a receive completes
-    /// without that (MPI-5.0 §3.7.4) if its receiver can copy.
+    /// follow. What is longer than a ring needs its sender to come and fill it again, and that may compute: a receive
+    /// completes without it (MPI-5.0 §3.7.4) if the message can be copied.
     fn cost_ns(facts: &Facts) -> Option<u64> {
         if facts.bytes > RING_BYTES as u64 && facts.can_be_copied() {
             return None;
