@@ -3,8 +3,8 @@
 
     tests/imb/run.py --prefix DIR [--peers DIR] [--build DIR] [--ranks N] [--rounds N] [--operations A,B] [--json FILE]
 
-The binary is the one in Intel MPI's wheel. It calls libmpi.so.12, the MPICH ABI, which MPICH and Intel MPI have; for WeftMPI and Open MPI
-mpich_abi.c makes its calls on their libraries. The libraries take turns, round by round, an operation a run. A line for each operation and
+The binary is the one in Intel MPI's wheel. It calls libmpi.so.12, the MPICH ABI, which all but Open MPI have; there mpich_abi.c
+makes its calls on the library. The libraries take turns, round by round, an operation a run. A line for each operation and
 length: medians of the rounds in microseconds, of the rank that took longest where IMB tells; and WeftMPI's over the best other library's,
 with its 95 % interval by the bootstrap. A library that does not end an operation within --limit seconds has no figure for the lengths that it
 did not come to. `weft report` makes a page of the JSON.
@@ -36,8 +36,6 @@ OPERATIONS = (
 LIBRARIES = ("weft", "mpich", "openmpi", "intel")
 # What their launchers are told, to run as any user and within this host.
 OPTIONS = {"openmpi": ["--allow-run-as-root", "--oversubscribe"], "intel": ["-genv", "I_MPI_FABRICS", "shm"]}
-# Those that do not have the MPICH ABI.
-TRANSLATED = ("weft", "openmpi")
 # What MPICH leaves behind when it is ended: its memory, and its launcher's files.
 LEFT = {"/dev/shm": "mpich_shm_*", "/tmp": "hydra_hwloc_xmlfile_*"}
 LEVEL, RESAMPLINGS = 1.05, 400
@@ -65,8 +63,8 @@ class Library:
         self.name = name
         self.prefix = (options.prefix if name == "weft" else options.peers / name).resolve()
         self.binary = (options.peers / "intel/bin/IMB-MPI1").resolve()
-        folders = [self.prefix / "lib"]
-        if name in TRANSLATED:
+        folders = [self.prefix / ("lib/compat/mpich" if name == "weft" else "lib")]
+        if name == "openmpi":
             folders.insert(0, self.translated(options.build.resolve() / name))
         self.environment = os.environ | {"LD_LIBRARY_PATH": ":".join(map(str, folders))}
         if name == "intel":
