@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::collective::idup;
 use weft_mpi::creation::create;
+use weft_mpi::creation::duplicate::idup;
 use weft_mpi::creation::from_group::{self, CreationArguments};
 use weft_mpi::creation::split_type::{self, SplitType};
 use weft_mpi::error::argument;

@@ -105,7 +105,7 @@ impl Tags {
 }
 
 impl<P: Plan> Call<P> {
-    pub(super) fn new(comm: Arc<Comm>, plan: P) -> Call<P> {
+    pub(crate) fn new(comm: Arc<Comm>, plan: P) -> Call<P> {
         Call::Planned(Planned { comm, plan })
     }
 

@@ -11,7 +11,6 @@ mod arena_access;
 mod arguments;
 mod blocks;
 mod call;
-mod duplicate;
 mod enquiries;
 mod linear;
 pub(crate) mod lists;
@@ -29,8 +28,8 @@ pub(crate) use agreement::{
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use arguments::Reduce;
 pub use blocks::{Types, Vectors};
+pub(crate) use call::Plan;
 pub use call::{Call, Form};
-pub use duplicate::idup;
 pub(crate) use enquiries::answer;
 pub use neighbor::{
     neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,

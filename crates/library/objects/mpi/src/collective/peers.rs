@@ -167,7 +167,7 @@ impl<'a> Peers<'a> {
     }
 
     /// What all have told together, if it is right.
-    pub(super) fn checked<const N: usize>(&self, told: [i64; N], check: Check) -> Result<[i64; N]> {
+    pub(crate) fn checked<const N: usize>(&self, told: [i64; N], check: Check) -> Result<[i64; N]> {
         let checked = check(Reader::new(self.teller(), &told));
         checked.inspect_err(|error| self.disconnect(error))?;
         Ok(told)

@@ -12,7 +12,6 @@ use super::root::Root;
 use super::short;
 use super::void::Glance;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
-use crate::creation::intercomm;
 use crate::error::{Class, OfBuffer, Result, argument};
 use crate::handle::CommId;
 use crate::objects::comm::Comm;
@@ -342,7 +341,7 @@ pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
         return Ok(call);
     }
     let comm = shared(comm)?;
-    intercomm::check_intra(&comm, "comm")?;
+    comm.check_intra("comm")?;
     let operands = arguments.check(&comm, BOTH)?;
     let inclusive = true;
     Ok(Call::new(
@@ -361,7 +360,7 @@ pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
         return Ok(call);
     }
     let comm = shared(comm)?;
-    intercomm::check_intra(&comm, "comm")?;
+    comm.check_intra("comm")?;
     // Rank 0 gets no result, and its receive buffer is not significant, unless it is the input too.
     let significant = Significant {
         input: true,

@@ -170,7 +170,7 @@ pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
 /// `MPI_Comm_create_group`: called by the group's processes only.
 pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<CommId>> {
     let comm = crate::objects::comm::share(comm)?;
-    intercomm::check_intra(&comm, "comm")?;
+    comm.check_intra("comm")?;
     let group = crate::objects::group::find(group)?;
     if tag < 0 {
         return Err(argument(

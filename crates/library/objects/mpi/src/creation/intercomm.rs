@@ -39,7 +39,7 @@ where
     F: FnOnce() -> Result<CommId>,
 {
     let local = crate::objects::comm::share(local_comm)?;
-    check_intra(&local, "local_comm")?;
+    local.check_intra("local_comm")?;
     let leader = local.check_rank(Class::Rank, "local_leader", creation.local_leader)?;
     if creation.tag < 0 {
         let what = format_args!("{} is negative", creation.tag);
@@ -75,13 +75,6 @@ where
     let comm = connect(&bridge, LaneSelection::default())?;
     comm.set_handler(local.handler());
     register(comm)
-}
-
-pub(crate) fn check_intra(comm: &Comm, name: &str) -> Result<()> {
-    match comm.local_and_remote() {
-        None => Ok(()),
-        Some(_) => Err(argument(Class::Comm, name, "an inter-communicator")),
-    }
 }
 
 /// The inter-communicator between a bridge's two groups.

@@ -2,6 +2,7 @@
 
 pub mod create;
 pub mod dist_graph;
+pub mod duplicate;
 mod exchange;
 pub mod from_group;
 pub mod intercomm;

@@ -6,16 +6,15 @@ use weft_collective::inter::{self, Sides};
 use weft_collective::{Channel, boxed};
 use weft_datatype::{Datatype, Op, Predefined};
 
-use super::call::{Call, Plan, comm as shared};
-use super::peers::{Peers, largest_over};
-use crate::creation::create::inherit;
+use super::create::inherit;
+use crate::collective::{Call, Peers, Plan, largest_over};
 use crate::error::Result;
 use crate::handle::{CommId, InfoId};
 use crate::messages::lingering::linger;
 use crate::objects::comm::lanes::LaneSelection;
 use crate::objects::comm::numbers::agreement::check_round;
 use crate::objects::comm::numbers::{UNAGREED, contexts};
-use crate::objects::comm::{Comm, hints, register};
+use crate::objects::comm::{Comm, hints, register, share};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
 use crate::objects::types::TypeId;
@@ -30,7 +29,7 @@ pub struct Duplicate {
 
 /// `MPI_Comm_idup_with_info`: the new communicator, which may be used once the request is complete.
 pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
-    let comm = shared(id)?;
+    let comm = share(id)?;
     let hints = hints::from_info(info)?;
     let attributes = comm.attributes.copied(id.0);
     let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");
@@ -49,7 +48,7 @@ pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
         register(copy)
     });
     let (copy, id, failed) = match registered {
-        Ok(id) => (shared(id)?, Some(id), None),
+        Ok(id) => (share(id)?, Some(id), None),
         // The others wait for this process all the same.
         Err(error) => {
             let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");
