@@ -2,7 +2,7 @@
 //!
 //! The allowed edges are read from the layer block of ARCHITECTURE.md, so the document cannot go stale: a crate that is
 //! not listed, a listed crate that is gone, a dependency that is not named and a line that names what does not stand
-//! above it are all failures. Lines that promise "no unsafe" are held to `#![forbid(unsafe_code)]`. Within each crate
+//! above it are all failures. A folder's name (`shared`) stands for its crates that stand above the line. Lines that promise "no unsafe" are held to `#![forbid(unsafe_code)]`. Within each crate
 //! no files may form a circle (`circles.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,11 @@ struct Package {
 impl Layer {
     fn name(&self) -> &str {
         last_part(&self.folder)
+    }
+
+    /// Whether a name is its own or its folder's.
+    fn is_called(&self, name: &str) -> bool {
+        self.folder.rsplit('/').take(2).any(|part| part == name)
     }
 }
 
@@ -115,15 +120,8 @@ fn parse_layers(document: &str) -> Result<Vec<Layer>, String> {
     let block = block.replace(&format!("\n{CONTINUATION}"), " ");
     let mut layers: Vec<Layer> = Vec::new();
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
-        let layer = parse_layer(line)?;
-        for name in &layer.allowed {
-            if !layers.iter().any(|above| above.name() == name) {
-                return Err(format!(
-                    "ARCHITECTURE.md: {} names {name}, which does not stand above it",
-                    layer.folder
-                ));
-            }
-        }
+        let mut layer = parse_layer(line)?;
+        layer.allowed = expand(&layer, &layers)?;
         if layers.iter().any(|above| above.folder == layer.folder) {
             return Err(format!(
                 "ARCHITECTURE.md: crates/{} stands there twice",
@@ -133,6 +131,22 @@ fn parse_layers(document: &str) -> Result<Vec<Layer>, String> {
         layers.push(layer);
     }
     Ok(layers)
+}
+
+/// The crates that a line names, one by one or by their folder.
+fn expand(layer: &Layer, above: &[Layer]) -> Result<BTreeSet<String>, String> {
+    let mut crates = BTreeSet::new();
+    for name in &layer.allowed {
+        let mut named = above.iter().filter(|one| one.is_called(name)).peekable();
+        if named.peek().is_none() {
+            return Err(format!(
+                "ARCHITECTURE.md: {} names {name}, which does not stand above it",
+                layer.folder
+            ));
+        }
+        crates.extend(named.map(|one| one.name().to_owned()));
+    }
+    Ok(crates)
 }
 
 fn parse_layer(line: &str) -> Result<Layer, String> {

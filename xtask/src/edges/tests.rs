@@ -85,6 +85,25 @@ fn a_layer_uses_only_what_stands_above_it() {
 }
 
 #[test]
+fn a_folder_stands_for_its_crates_above() {
+    let document = DOCUMENT
+        .replace("crates/wire ", "crates/data/wire ")
+        .replace("crates/queue ", "crates/data/queue ")
+        .replace("progress    wire\n    queue", "progress    data wire");
+    let layers = parse_layers(&document).unwrap();
+    assert_eq!(
+        layers[2].allowed,
+        ["queue", "wire"].map(String::from).into()
+    );
+    let early = document.replace("no unsafe    -", "no unsafe    data");
+    assert!(
+        parse_layers(&early)
+            .unwrap_err()
+            .contains("names data, which does not stand above")
+    );
+}
+
+#[test]
 fn metadata_gives_folders_and_ignores_development_dependencies() {
     let json = r#"{"packages": [
         {"name": "weft-wire", "manifest_path": "/r/crates/library/wire/Cargo.toml", "dependencies": []},

@@ -5,9 +5,9 @@ use std::ptr::without_provenance_mut;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::InfoId;
-use weft_mpi::handle::kind;
-use weft_mpi::objects::info;
+use weft_handle::InfoId;
+use weft_handle::kind;
+use weft_objects::info;
 
 use crate::entry::Result;
 use crate::integer;

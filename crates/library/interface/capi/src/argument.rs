@@ -4,9 +4,10 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use weft_abi::MPI_IN_PLACE;
-use weft_mpi::error::argument;
-use weft_mpi::objects::types::Buffer;
-use weft_mpi::{Class, TypeId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_objects::TypeId;
+use weft_objects::types::Buffer;
 
 use crate::entry::{Error, FromC, Result};
 

@@ -5,8 +5,10 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use weft_abi::{MPI_Datatype, MPI_Request};
-use weft_mpi::error::argument;
-use weft_mpi::{Class, Counts, Request};
+use weft_collective_calls::Counts;
+use weft_error::Class;
+use weft_error::argument;
+use weft_messages::Request;
 
 use crate::argument::{Length, null_pointer};
 use crate::entry::{FromC, Result};

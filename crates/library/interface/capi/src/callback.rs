@@ -13,8 +13,8 @@ use weft_abi::{
     MPI_COMM_NULL, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL, MPI_Session, MPI_WIN_NULL,
     MPI_Win,
 };
-use weft_mpi::CommId;
-use weft_mpi::objects::handler::{Function, NO_OBJECT};
+use weft_handle::CommId;
+use weft_objects::handler::{Function, NO_OBJECT};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};

@@ -6,14 +6,16 @@ use weft_abi::{
     MPI_Comm, MPI_Errhandler, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
     MPI_T_ERR_PVAR_NO_ATOMIC,
 };
-use weft_mpi::lifetime::raise;
-use weft_mpi::objects::handler::{Handler, Kind};
-use weft_mpi::process::phase::{Phase, phase, world};
-use weft_mpi::{Class, CommId, FileId, SessionId, WindowId, error};
+use weft_error as error;
+use weft_error::Class;
+use weft_handle::{CommId, FileId, SessionId, WindowId};
+use weft_lifetime::raise;
+use weft_objects::handler::{Handler, Kind};
+use weft_process::phase::{Phase, phase, world};
 
 use crate::{foreign, language, naming};
 
-pub use weft_mpi::{Error, Result};
+pub use weft_error::{Error, Result};
 
 /// A parameter made from its C form. The conversion is the check: what comes out is valid.
 #[diagnostic::on_unimplemented(

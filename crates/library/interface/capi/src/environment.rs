@@ -8,12 +8,12 @@ use weft_abi::{
     MPI_VERSION,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::lifetime::models;
-use weft_mpi::objects::{hardware, memory};
-use weft_mpi::process::job;
-use weft_mpi::process::phase::{Phase, world};
-use weft_mpi::process::thread_level::ThreadLevel;
-use weft_mpi::{CommId, InfoId};
+use weft_handle::{CommId, InfoId};
+use weft_lifetime::models;
+use weft_objects::{hardware, memory};
+use weft_process::job;
+use weft_process::phase::{Phase, world};
+use weft_process::thread_level::ThreadLevel;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -4,9 +4,10 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_Status;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::objects::types;
-use weft_mpi::{Class, TypeId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_objects::TypeId;
+use weft_objects::types;
 
 use crate::argument::Length;
 use crate::entry::{self, Result};

@@ -6,9 +6,11 @@
 use std::ffi::{CString, c_int, c_void};
 
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::objects::info;
-use weft_mpi::{Class, InfoId, Predefined};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::InfoId;
+use weft_objects::Predefined;
+use weft_objects::info;
 
 use crate::argument::Address;
 use crate::entry::{Error, Result};

@@ -9,9 +9,9 @@ use weft_abi::{
     MPI_SUCCESS,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::messages::generalized::{Functions, refused};
-use weft_mpi::messages::generalized_calls;
-use weft_mpi::{Request, Status};
+use weft_messages::generalized::{Functions, refused};
+use weft_messages::generalized_calls;
+use weft_messages::{Request, Status};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};

@@ -6,12 +6,14 @@
 use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
-use weft_mpi::error::argument;
-use weft_mpi::messages::probe::Message;
-use weft_mpi::objects::handler::{self, Handler};
-use weft_mpi::{
-    Class, CommId, FileId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
-};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::{CommId, FileId, GroupId, InfoId, SessionId, WindowId};
+use weft_messages::Request;
+use weft_messages::probe::Message;
+use weft_objects::handler::{self, Handler};
+use weft_objects::{Op, OpId, TypeId};
+use weft_tool as tool;
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
@@ -227,7 +229,7 @@ pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
 }
 
 pub fn datatype_number(datatype: TypeId) -> usize {
-    match weft_mpi::objects::types::as_predefined(datatype) {
+    match weft_objects::types::as_predefined(datatype) {
         Some(predefined) => predefined::datatype_number(predefined),
         None => datatype.handle() as usize,
     }
@@ -280,6 +282,6 @@ fn handler_number(handler: Handler) -> usize {
 #[cold]
 #[inline(never)]
 fn not_a_handle(class: Class, number: usize, name: &str) -> Error {
-    let what = weft_mpi::error::strings::string(class as i32);
+    let what = weft_error::strings::string(class as i32);
     argument(class, name, format_args!("{what} (handle {number:#x})"))
 }

@@ -4,9 +4,10 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_INFO_KEY;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::objects::info;
-use weft_mpi::{Class, InfoId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::InfoId;
+use weft_objects::info;
 
 use crate::argument::{Length, Strings};
 use crate::entry::Result;

@@ -5,8 +5,8 @@
 
 use std::ffi::c_int;
 
-pub use weft_mpi::handle::kind;
-use weft_mpi::lifetime::handles::handle_at;
+pub use weft_handle::kind;
+use weft_lifetime::handles::handle_at;
 
 use crate::handle::PREDEFINED_END;
 
@@ -21,7 +21,6 @@ pub fn of_kind(kind: u8, number: c_int) -> Option<usize> {
     }
 }
 
-#[inline]
 pub fn of_handle(handle: usize) -> c_int {
     if handle < PREDEFINED_END {
         return handle as c_int;
@@ -30,7 +29,6 @@ pub fn of_handle(handle: usize) -> c_int {
 }
 
 /// Two kinds of object share the type of requests; the lowest bit of the index says which it is.
-#[inline]
 pub fn of_request(handle: usize) -> c_int {
     if handle < PREDEFINED_END {
         return handle as c_int;

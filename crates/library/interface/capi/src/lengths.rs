@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use weft_abi::{MPI_Comm, MPI_IN_PLACE};
-use weft_mpi::CommId;
+use weft_handle::CommId;
 
 use crate::collective::{blocks as blocks_of, neighbor};
 use crate::entry::FromC;

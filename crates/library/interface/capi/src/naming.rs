@@ -3,7 +3,7 @@
 //! Below this crate an error names what an argument is, `datatype: not committed`, since one check serves many functions. Here
 //! that becomes the parameter of the function that was called: `sendtype`.
 
-use weft_mpi::Error;
+use weft_error::Error;
 
 /// The error with the argument named as in a function of these `parameters`: the table's, `KIND name,KIND name,...`.
 pub fn as_in(error: Error, parameters: &str) -> Error {

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use weft_abi::MPI_UNDEFINED;
-use weft_mpi::Class;
+use weft_error::Class;
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};

@@ -5,9 +5,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::messages::partitioned_calls;
-use weft_mpi::objects::info;
-use weft_mpi::{CommId, InfoId, Request, TypeId};
+use weft_handle::{CommId, InfoId};
+use weft_messages::Request;
+use weft_messages::partitioned_calls;
+use weft_objects::TypeId;
+use weft_objects::info;
 
 use crate::argument::{Address, Length};
 use crate::array::Array;

@@ -1,7 +1,7 @@
 //! The ABI's numbers of predefined handles, and the library's names of what they stand for.
 
 use weft_abi::*;
-use weft_mpi::{Op, Predefined, TypeId};
+use weft_objects::{Op, Predefined, TypeId};
 
 /// A number of no object, whatever the kind.
 pub const NOTHING: u64 = u64::MAX;
@@ -198,7 +198,7 @@ pub fn op_number(op: Op) -> usize {
 #[cfg(test)]
 mod tests {
     use weft_abi::table;
-    use weft_mpi::objects::types::as_predefined;
+    use weft_objects::types::as_predefined;
 
     use super::*;
 

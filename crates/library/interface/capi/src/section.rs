@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use weft_abi::{MPI_Comm, MPI_DATATYPE_NULL, MPI_Datatype, MPI_Request, MPI_SUCCESS};
 use weft_abi_macros::exported;
-use weft_mpi::messages::followed::{Follow, follow};
-use weft_mpi::objects::types::{self, Dimension, Section};
-use weft_mpi::{CommId, Request, TypeId};
+use weft_handle::CommId;
+use weft_messages::Request;
+use weft_messages::followed::{Follow, follow};
+use weft_objects::TypeId;
+use weft_objects::types::{self, Dimension, Section};
 
 use crate::entry::{FromC, Object, Result, raise};
 use crate::output::Output;

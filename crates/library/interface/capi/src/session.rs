@@ -3,10 +3,10 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::lifetime;
-use weft_mpi::objects::handler::Handler;
-use weft_mpi::objects::{info, session};
-use weft_mpi::{InfoId, SessionId};
+use weft_handle::{InfoId, SessionId};
+use weft_lifetime as lifetime;
+use weft_objects::handler::Handler;
+use weft_objects::{info, session};
 
 use crate::argument::null_pointer;
 use crate::entry::Result;

@@ -5,8 +5,10 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use weft_abi::MPI_Status;
-use weft_mpi::error::argument;
-use weft_mpi::{ANY_SOURCE, Class, Status};
+use weft_error::Class;
+use weft_error::argument;
+use weft_messages::Status;
+use weft_objects::ANY_SOURCE;
 
 use crate::argument::Length;
 use crate::entry::{Error, FromC, Result};

@@ -126,7 +126,7 @@ pub use alltoall::{alltoall, alltoallv};
 pub use arena::{Arena, Doing};
 pub use barrier::barrier;
 pub use bcast::bcast;
-pub use channel::{Channel, Outcome, PointToPoint, boxed, run_blocking};
+pub use channel::{Boxed, Channel, Outcome, PointToPoint, boxed, run_blocking};
 pub use gather::{gather, gatherv};
 pub use hosts::Hosts;
 pub use memory::{

@@ -143,6 +143,7 @@ impl<E: Endpoint> Lane<E> {
     }
 
     #[cold]
+    #[inline(never)]
     pub fn serve(&self, state: &mut State<E>) {
         state.post_deferred();
         let slots = state.core.slots.clone();

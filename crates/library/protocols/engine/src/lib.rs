@@ -4,6 +4,9 @@
 //! a transport, but not which. See the modules for the protocols: [`slot`] (a request's life), [`lane`] (who
 //! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping), [`lost`] (peers that die or lie), [`operation`] (what is made of
 //! several requests).
+//!
+//! All of it is generic, and compiled for a fabric in each crate that calls it, but for what is `#[inline(never)]`: that is
+//! compiled once, in the first crate that needs it. So what is long and is never part of its caller is marked so.
 
 mod access;
 mod arrival;

@@ -166,6 +166,7 @@ impl<E: Endpoint> State<E> {
 
     /// Before and after a sleep, and now and then between idle turns.
     #[cold]
+    #[inline(never)]
     pub fn watch_awaited_if_due(&mut self) {
         let now = Instant::now();
         if self.core.watched.is_due(now) {

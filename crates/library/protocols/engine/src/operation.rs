@@ -153,6 +153,7 @@ impl<F: Fabric> Engine<F> {
 
     /// Polls some of the operations for which something has come. Whether there were any.
     #[cold]
+    #[inline(never)]
     pub(crate) fn turn_operations(&self) -> bool {
         let ready = &self.operations.ready;
         let ready = match IS_BACKGROUND.get() {

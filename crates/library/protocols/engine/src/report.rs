@@ -30,6 +30,7 @@ impl<F: Fabric> Engine<F> {
         self.report_asked.load(Ordering::Relaxed)
     }
 
+    #[inline(never)]
     pub(crate) fn report_if_asked(&self) {
         if self.is_report_asked() && self.report_asked.swap(false, Ordering::SeqCst) {
             eprint!("{}", self.report());

@@ -59,6 +59,7 @@ impl<E: Endpoint> State<E> {
     }
 
     /// Sends a message, or its envelope, if there is room.
+    #[inline(never)]
     pub(crate) fn transmit(&mut self, slot: Pending) -> Result<(), Full> {
         let cells = self.core.cells(slot);
         let (peer, bytes) = (cells.peer, cells.bytes);
@@ -221,6 +222,7 @@ impl<E: Endpoint> State<E> {
         self.core.outbound.push_control(peer, control);
     }
 
+    #[inline(never)]
     pub(crate) fn transmit_control(&mut self, peer: Peer, control: Control) -> Result<(), Refused> {
         match control {
             Control::Words {

@@ -17,6 +17,7 @@ const SMALL_BYTES: usize = 256;
 
 impl<E: Endpoint> State<E> {
     /// Sends what waits for `peer`, as far as there is room.
+    #[inline(never)]
     pub(crate) fn flush(&mut self, peer: Peer) {
         while let Some(queue) = self.core.outbound.queue(peer) {
             let sent = if let Some(control) = queue.controls.pop_front() {

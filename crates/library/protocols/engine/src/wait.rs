@@ -419,6 +419,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
+    #[inline(never)]
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
         let _watching = Watching::begin();
         loop {

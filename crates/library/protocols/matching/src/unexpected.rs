@@ -222,6 +222,7 @@ impl<U> Unexpected<U> {
         self.take_linked(key, steps)
     }
 
+    #[inline(never)]
     fn take_linked(&mut self, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
         with_kind!(key.kind(), KIND => self.take_kind(KIND, key, steps))
     }

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use weft_mpi::tool::control;
+use weft_tool::control;
 
 /// Names the interfaces for ranks on other hosts.
 pub const INTERFACE: &str = "WEFT_INTERFACE";

@@ -1,7 +1,9 @@
 //! From all processes to all (MPI-5.0 §6.7, §6.8).
 
 use weft_abi_macros::mpi;
-use weft_mpi::{CommId, TypeId, collective};
+use weft_collective_calls as collective;
+use weft_handle::CommId;
+use weft_objects::TypeId;
 
 use super::{blocks, types, unless_in_place, vectors};
 use crate::argument::Address;

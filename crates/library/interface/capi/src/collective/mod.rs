@@ -1,7 +1,7 @@
 //! Collective communication (MPI-5.0 chapter 6, §8.6).
 
 /// An operation's three forms: blocking, nonblocking (§6.12) and persistent (§6.13). The block checks the arguments
-/// and gives the [`Call`](weft_mpi::collective::Call) that each form makes its own use of; it may name `FORM`, which it is for.
+/// and gives the [`Call`](weft_collective_calls::Call) that each form makes its own use of; it may name `FORM`, which it is for.
 macro_rules! forms {
     ($(
         #[mpi($blocking:ident, $nonblocking:ident, $init:ident)]
@@ -10,8 +10,9 @@ macro_rules! forms {
         mod $module {
             use super::*;
             use crate::output::Out;
-            use weft_mpi::collective::Form;
-            use weft_mpi::{InfoId, Request};
+            use weft_collective_calls::Form;
+            use weft_handle::InfoId;
+            use weft_messages::Request;
 
             #[mpi($blocking)]
             fn blocking($($parameter: $type,)*) -> Result<()> {
@@ -33,7 +34,7 @@ macro_rules! forms {
             fn persistent($($parameter: $type,)* info: Option<InfoId>, request: Out<Request>) -> Result<()> {
                 #[allow(dead_code, reason = "as above")]
                 const FORM: Form = Form::Request;
-                info.map_or(Ok(()), weft_mpi::objects::info::check)?;
+                info.map_or(Ok(()), weft_objects::info::check)?;
                 request.set($call?.prepare()?);
                 Ok(())
             }
@@ -50,9 +51,10 @@ mod rooted;
 use std::ffi::c_int;
 
 use weft_abi::MPI_ROOT;
-use weft_mpi::collective::{Types, Vectors};
-use weft_mpi::objects::comm;
-use weft_mpi::{CommId, TypeId};
+use weft_collective_calls::{Types, Vectors};
+use weft_handle::CommId;
+use weft_objects::TypeId;
+use weft_objects::comm;
 
 use crate::argument::{Address, Length};
 use crate::array::{Array, Numbers};

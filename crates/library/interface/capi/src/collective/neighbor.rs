@@ -1,9 +1,11 @@
 //! Neighbourhood collectives (MPI-5.0 §8.6).
 
 use weft_abi_macros::mpi;
-use weft_mpi::objects::comm;
-use weft_mpi::objects::topology::Neighbours;
-use weft_mpi::{CommId, TypeId, collective};
+use weft_collective_calls as collective;
+use weft_handle::CommId;
+use weft_objects::TypeId;
+use weft_objects::comm;
+use weft_objects::topology::Neighbours;
 
 use super::{types, unless_in_place, vectors};
 use crate::argument::Address;

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::{MPI_Count, MPI_Datatype, MPI_User_function, MPI_User_function_c};
 use weft_abi_macros::mpi;
-use weft_mpi::objects::op::{self, Function};
-use weft_mpi::{OpId, TypeId};
+use weft_objects::op::{self, Function};
+use weft_objects::{OpId, TypeId};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};

@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::collective::{self, Reduce};
-use weft_mpi::objects::comm;
-use weft_mpi::{CommId, OpId, TypeId};
+use weft_collective_calls as collective;
+use weft_collective_calls::Reduce;
+use weft_handle::CommId;
+use weft_objects::comm;
+use weft_objects::{OpId, TypeId};
 
 use crate::argument::Address;
 use crate::array::Numbers;

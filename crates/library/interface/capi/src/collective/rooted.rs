@@ -4,7 +4,9 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::{CommId, TypeId, collective};
+use weft_collective_calls as collective;
+use weft_handle::CommId;
+use weft_objects::TypeId;
 
 use super::{blocks, is_root, vectors};
 use crate::argument::Address;

@@ -5,10 +5,10 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::CommId;
-use weft_mpi::objects::attributes::{self, Holder};
-use weft_mpi::objects::comm;
-use weft_mpi::objects::comm::predefined::{self, Attribute};
+use weft_handle::CommId;
+use weft_objects::attributes::{self, Holder};
+use weft_objects::comm;
+use weft_objects::comm::predefined::{self, Attribute};
 
 use crate::entry::Result;
 use crate::key::{self, Copy, Delete};

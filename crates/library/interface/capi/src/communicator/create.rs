@@ -4,14 +4,16 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::creation::create;
-use weft_mpi::creation::duplicate::idup;
-use weft_mpi::creation::from_group::{self, CreationArguments};
-use weft_mpi::creation::split_type::{self, SplitType};
-use weft_mpi::error::argument;
-use weft_mpi::lifetime;
-use weft_mpi::objects::handler::Handler;
-use weft_mpi::{Class, CommId, GroupId, InfoId, Request};
+use weft_communicators::create;
+use weft_communicators::duplicate::idup;
+use weft_communicators::from_group::{self, CreationArguments};
+use weft_communicators::split_type::{self, SplitType};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::{CommId, GroupId, InfoId};
+use weft_lifetime as lifetime;
+use weft_messages::Request;
+use weft_objects::handler::Handler;
 
 use crate::entry::Result;
 use crate::handle::InOut;

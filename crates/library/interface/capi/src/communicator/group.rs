@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::objects::{group, session};
-use weft_mpi::{GroupId, SessionId};
+use weft_handle::{GroupId, SessionId};
+use weft_objects::{group, session};
 
 use super::inquire::compared;
 use crate::argument::Length;

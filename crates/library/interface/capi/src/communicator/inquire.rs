@@ -4,9 +4,9 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use weft_abi_macros::mpi;
-use weft_mpi::objects::comm::{self, info};
-use weft_mpi::objects::group::{self, Comparison};
-use weft_mpi::{CommId, GroupId, InfoId};
+use weft_handle::{CommId, GroupId, InfoId};
+use weft_objects::comm::{self, info};
+use weft_objects::group::{self, Comparison};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::creation::from_group::{self, CreationArguments, IntercommGroups};
-use weft_mpi::creation::intercomm::{self, Creation};
-use weft_mpi::objects::handler::Handler;
-use weft_mpi::objects::{comm, group};
-use weft_mpi::{CommId, GroupId, InfoId};
+use weft_communicators::from_group::{self, CreationArguments, IntercommGroups};
+use weft_communicators::intercomm::{self, Creation};
+use weft_handle::{CommId, GroupId, InfoId};
+use weft_objects::handler::Handler;
+use weft_objects::{comm, group};
 
 use crate::entry::Result;
 use crate::handle::Deferred;

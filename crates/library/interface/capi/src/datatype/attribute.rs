@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::{MPI_Datatype, MPI_KEYVAL_INVALID};
 use weft_abi_macros::mpi;
-use weft_mpi::TypeId;
-use weft_mpi::objects::attributes::{self, Holder};
-use weft_mpi::objects::types;
+use weft_objects::TypeId;
+use weft_objects::attributes::{self, Holder};
+use weft_objects::types;
 
 use crate::entry::Result;
 use crate::key::{self, Copy, Delete};

@@ -1,8 +1,8 @@
 //! The constructors of datatypes but those of arrays (MPI-5.0 §5.1.2, §5.1.7), committing and freeing them (§5.1.9).
 
 use weft_abi_macros::mpi;
-use weft_mpi::objects::types;
-use weft_mpi::{Datatype, TypeId};
+use weft_objects::types;
+use weft_objects::{Datatype, TypeId};
 
 use crate::argument::{Count, Displacement, Length};
 use crate::array::{Array, Numbers};

@@ -4,9 +4,10 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::objects::types::{self, Darray, Distribution, Envelope, Order, Subarray};
-use weft_mpi::{Class, Datatype, TypeId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_objects::types::{self, Darray, Distribution, Envelope, Order, Subarray};
+use weft_objects::{Datatype, TypeId};
 
 use crate::argument::Length;
 use crate::array::ArrayMut;

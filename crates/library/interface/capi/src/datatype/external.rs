@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 
 use weft_abi_macros::mpi;
-use weft_mpi::TypeId;
-use weft_mpi::messages::external;
+use weft_messages::external;
+use weft_objects::TypeId;
 
 use super::packing::pack_buffer;
 use crate::argument::Address;

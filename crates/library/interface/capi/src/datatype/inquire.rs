@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_OBJECT_NAME;
 use weft_abi_macros::mpi;
-use weft_mpi::TypeId;
-use weft_mpi::objects::types;
+use weft_objects::TypeId;
+use weft_objects::types;
 
 use crate::entry::Result;
 use crate::output::{Out, OutCount, OutString};

@@ -1,8 +1,9 @@
 //! `MPI_Pack` and `MPI_Unpack` (MPI-5.0 §5.2).
 
 use weft_abi_macros::mpi;
-use weft_mpi::messages::packing::{self, PackBuffer};
-use weft_mpi::{CommId, TypeId};
+use weft_handle::CommId;
+use weft_messages::packing::{self, PackBuffer};
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -4,9 +4,10 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::objects::handler::{self, Handler, Kind};
-use weft_mpi::objects::{comm, session};
-use weft_mpi::{CommId, FileId, SessionId, file};
+use weft_file_calls as file;
+use weft_handle::{CommId, FileId, SessionId};
+use weft_objects::handler::{self, Handler, Kind};
+use weft_objects::{comm, session};
 
 use crate::callback::ErrorFunction;
 use crate::entry::Result;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_ERROR_STRING;
 use weft_abi_macros::mpi;
-use weft_mpi::error::codes;
+use weft_error::codes;
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};
@@ -61,7 +61,7 @@ mod tests {
     use std::collections::HashSet;
 
     use weft_abi::table;
-    use weft_mpi::error::strings;
+    use weft_error::strings;
 
     use super::*;
 

@@ -1,8 +1,9 @@
 //! Data access by all processes together (MPI-5.0 §14.4.2 to §14.4.4): each function, and its nonblocking form if it has one.
 
 use weft_abi_macros::mpi;
-use weft_mpi::file::{Direction, Place, start_all, transfer_all};
-use weft_mpi::{FileId, TypeId};
+use weft_file_calls::{Direction, Place, start_all, transfer_all};
+use weft_handle::FileId;
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -1,8 +1,9 @@
 //! Data access by one process (MPI-5.0 §14.4.2 to §14.4.4): each function, and its nonblocking form.
 
 use weft_abi_macros::mpi;
-use weft_mpi::file::{Direction, Place, start, transfer};
-use weft_mpi::{FileId, TypeId};
+use weft_file_calls::{Direction, Place, start, transfer};
+use weft_handle::FileId;
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

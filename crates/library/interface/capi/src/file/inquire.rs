@@ -4,8 +4,10 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_MAX_DATAREP_STRING;
 use weft_abi_macros::mpi;
-use weft_mpi::objects::group;
-use weft_mpi::{FileId, GroupId, InfoId, TypeId, file};
+use weft_file_calls as file;
+use weft_handle::{FileId, GroupId, InfoId};
+use weft_objects::TypeId;
+use weft_objects::group;
 
 use crate::entry::Result;
 use crate::output::{Out, OutCount, OutString};

@@ -4,9 +4,12 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::file::{self, Whence};
-use weft_mpi::{Class, CommId, FileId, InfoId, TypeId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_file_calls as file;
+use weft_file_calls::Whence;
+use weft_handle::{CommId, FileId, InfoId};
+use weft_objects::TypeId;
 
 use crate::entry::Result;
 use crate::handle::InOut;

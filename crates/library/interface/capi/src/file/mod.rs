@@ -32,7 +32,7 @@ macro_rules! accesses {
             use super::*;
             use crate::output::Out;
             use crate::status::OutStatus;
-            use weft_mpi::Request;
+            use weft_messages::Request;
 
             blocking_access! { $transfer;
                 #[mpi($blocking)]

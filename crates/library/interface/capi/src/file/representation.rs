@@ -6,8 +6,10 @@ use std::ptr::with_exposed_provenance_mut;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::file::{self, Functions, refused};
-use weft_mpi::{Class, Error, TypeId};
+use weft_error::{Class, Error};
+use weft_file_calls as file;
+use weft_file_calls::{Functions, refused};
+use weft_objects::TypeId;
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};

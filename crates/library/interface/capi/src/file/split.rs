@@ -1,8 +1,10 @@
 //! Split collective data access (MPI-5.0 §14.4.5).
 
 use weft_abi_macros::mpi;
-use weft_mpi::file::{self, Direction, Pair, Place};
-use weft_mpi::{FileId, TypeId};
+use weft_file_calls as file;
+use weft_file_calls::{Direction, Pair, Place};
+use weft_handle::FileId;
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
 use weft_abi::{MPI_COMM_DUP_FN, MPI_SUCCESS, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN};
-use weft_mpi::objects::attributes::{Functions, Value, refused};
+use weft_objects::attributes::{Functions, Value, refused};
 
 use super::holding::Holding;
 use crate::entry::{FromC, Result};

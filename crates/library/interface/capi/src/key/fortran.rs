@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::mem::transmute;
 
 use weft_abi::MPI_SUCCESS;
-use weft_mpi::objects::attributes::{Functions, Value, refused};
+use weft_objects::attributes::{Functions, Value, refused};
 
 use super::holding::Holding;
 use crate::entry::Result;

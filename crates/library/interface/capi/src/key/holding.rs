@@ -2,7 +2,8 @@
 
 use std::ffi::c_int;
 
-use weft_mpi::{CommId, TypeId, WindowId};
+use weft_handle::{CommId, WindowId};
+use weft_objects::TypeId;
 
 use crate::foreign::Handed;
 use crate::integer;

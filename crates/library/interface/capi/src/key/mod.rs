@@ -6,7 +6,7 @@ mod holding;
 
 use std::ffi::c_void;
 
-use weft_mpi::objects::attributes::{Functions, Value};
+use weft_objects::attributes::{Functions, Value};
 
 use crate::language::{self, Language};
 use crate::output::{Out, OutAddress};

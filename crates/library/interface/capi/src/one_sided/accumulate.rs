@@ -3,8 +3,10 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::window::{self, Plain, Requested};
-use weft_mpi::{OpId, TypeId, WindowId};
+use weft_handle::WindowId;
+use weft_objects::{OpId, TypeId};
+use weft_window as window;
+use weft_window::{Plain, Requested};
 
 use super::target;
 use crate::argument::Address;

@@ -5,10 +5,12 @@ use std::ptr::with_exposed_provenance;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::objects::attributes::{self, Holder, Value};
-use weft_mpi::window::{self, Attribute};
-use weft_mpi::{Class, WindowId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::WindowId;
+use weft_objects::attributes::{self, Holder, Value};
+use weft_window as window;
+use weft_window::Attribute;
 
 use crate::entry::Result;
 use crate::key::{self, Copy, Delete};

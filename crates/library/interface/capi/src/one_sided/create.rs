@@ -3,7 +3,8 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::{CommId, InfoId, WindowId, window};
+use weft_handle::{CommId, InfoId, WindowId};
+use weft_window as window;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -4,9 +4,10 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_OBJECT_NAME;
 use weft_abi_macros::mpi;
-use weft_mpi::objects::group;
-use weft_mpi::objects::handler::{Handler, Kind};
-use weft_mpi::{GroupId, InfoId, WindowId, window};
+use weft_handle::{GroupId, InfoId, WindowId};
+use weft_objects::group;
+use weft_objects::handler::{Handler, Kind};
+use weft_window as window;
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};

@@ -10,7 +10,7 @@ macro_rules! accesses {
         mod $module {
             use super::*;
             use crate::output::Out;
-            use weft_mpi::Request;
+            use weft_messages::Request;
 
             #[mpi($plain)]
             fn plain($($parameter: $type,)*) -> Result<()> {
@@ -35,8 +35,8 @@ mod inquire;
 mod synchronize;
 mod transfer;
 
-use weft_mpi::TypeId;
-use weft_mpi::window::TargetBuffer;
+use weft_objects::TypeId;
+use weft_window::TargetBuffer;
 
 /// The target arguments of an access.
 #[inline]

@@ -4,9 +4,11 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
-use weft_mpi::window::{self, Assertions, Locking, Where};
-use weft_mpi::{Class, GroupId, WindowId};
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::{GroupId, WindowId};
+use weft_window as window;
+use weft_window::{Assertions, Locking, Where};
 
 use crate::entry::Result;
 use crate::output::Out;

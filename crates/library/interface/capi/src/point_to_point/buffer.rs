@@ -5,8 +5,9 @@ use std::ptr::null;
 
 use weft_abi::MPI_BUFFER_AUTOMATIC;
 use weft_abi_macros::mpi;
-use weft_mpi::messages::buffered::{self, Owner, Space};
-use weft_mpi::{CommId, Request, SessionId};
+use weft_handle::{CommId, SessionId};
+use weft_messages::Request;
+use weft_messages::buffered::{self, Owner, Space};
 
 use crate::argument::{Address, Length};
 use crate::entry::Result;

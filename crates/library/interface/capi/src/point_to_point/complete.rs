@@ -1,8 +1,8 @@
 //! Completing one request (MPI-5.0 §3.7.3), looking at it (§3.7.6), and doing without (§3.7.3, §3.8.4).
 
 use weft_abi_macros::mpi;
-use weft_mpi::Request;
-use weft_mpi::messages::completion;
+use weft_messages::Request;
+use weft_messages::completion;
 
 use crate::entry::Result;
 use crate::output::Out;

@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::messages::persistent;
-use weft_mpi::messages::point_to_point::Mode;
-use weft_mpi::{CommId, Request, TypeId};
+use weft_handle::CommId;
+use weft_messages::Request;
+use weft_messages::persistent;
+use weft_messages::point_to_point::Mode;
+use weft_objects::TypeId;
 
 use crate::argument::{Address, Length};
 use crate::array::ArrayMut;

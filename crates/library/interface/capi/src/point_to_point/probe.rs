@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::CommId;
-use weft_mpi::messages::probe::{self, Message};
+use weft_handle::CommId;
+use weft_messages::probe::{self, Message};
 
 use crate::entry::Result;
 use crate::output::Out;

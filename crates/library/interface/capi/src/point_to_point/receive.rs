@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::messages::point_to_point;
-use weft_mpi::messages::probe::{self, Message};
-use weft_mpi::{CommId, Request, TypeId};
+use weft_handle::CommId;
+use weft_messages::Request;
+use weft_messages::point_to_point;
+use weft_messages::probe::{self, Message};
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

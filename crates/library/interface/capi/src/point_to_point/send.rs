@@ -3,8 +3,10 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::messages::point_to_point::{self, Mode};
-use weft_mpi::{CommId, Request, TypeId};
+use weft_handle::CommId;
+use weft_messages::Request;
+use weft_messages::point_to_point::{self, Mode};
+use weft_objects::TypeId;
 
 use crate::argument::Address;
 use crate::entry::Result;

@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_UNDEFINED;
 use weft_abi_macros::mpi;
-use weft_mpi::messages::completion::{self, Any};
-use weft_mpi::{Request, Status};
+use weft_messages::completion::{self, Any};
+use weft_messages::{Request, Status};
 
 use crate::argument::Length;
 use crate::array::{Array, ArrayMut};

@@ -3,7 +3,8 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::tool::{self, category};
+use weft_tool as tool;
+use weft_tool::category;
 
 use super::{give, store};
 use crate::argument::Length;

@@ -4,9 +4,9 @@ use std::ffi::{CStr, c_int, c_void};
 
 use weft_abi::MPI_T_BIND_NO_OBJECT;
 use weft_abi_macros::mpi;
-use weft_mpi::tool;
-use weft_mpi::tool::control::{self, Handle};
-use weft_mpi::{Predefined, TypeId};
+use weft_objects::{Predefined, TypeId};
+use weft_tool as tool;
+use weft_tool::control::{self, Handle};
 
 use super::{give, store};
 use crate::argument::Address;

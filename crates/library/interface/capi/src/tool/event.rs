@@ -9,8 +9,10 @@ use weft_abi::{
     MPI_T_source_order,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::tool::{self, Code, category, error};
-use weft_mpi::{InfoId, TypeId};
+use weft_handle::InfoId;
+use weft_objects::TypeId;
+use weft_tool as tool;
+use weft_tool::{Code, category, error};
 
 use super::performance::Enumerated;
 use crate::argument::{Address, Length};

@@ -8,7 +8,7 @@ mod performance;
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::tool;
+use weft_tool as tool;
 
 use crate::entry::Result;
 use crate::environment::provided_for;

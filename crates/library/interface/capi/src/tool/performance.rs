@@ -5,10 +5,11 @@ use std::ptr::without_provenance_mut;
 
 use weft_abi::{MPI_T_BIND_NO_OBJECT, MPI_T_ENUM_NULL, MPI_T_enum};
 use weft_abi_macros::mpi;
-use weft_mpi::tool::performance::{self, Class, Enumeration, Variable, WAITING};
-use weft_mpi::tool::session::{self, Handle, Session};
-use weft_mpi::tool::{self, Code, error};
-use weft_mpi::{Predefined, TypeId};
+use weft_objects::{Predefined, TypeId};
+use weft_tool as tool;
+use weft_tool::performance::{self, Class, Enumeration, Variable, WAITING};
+use weft_tool::session::{self, Handle, Session};
+use weft_tool::{Code, error};
 
 use super::{give, store};
 use crate::argument::Address;

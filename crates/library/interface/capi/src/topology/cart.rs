@@ -3,12 +3,13 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::creation::topology;
-use weft_mpi::error::argument;
-use weft_mpi::objects::comm;
-use weft_mpi::objects::comm::topology::cart;
-use weft_mpi::objects::topology::Cart;
-use weft_mpi::{Class, CommId};
+use weft_communicators::topology;
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::CommId;
+use weft_objects::comm;
+use weft_objects::comm::topology::cart;
+use weft_objects::topology::Cart;
 
 use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
@@ -17,7 +18,7 @@ use crate::output::Out;
 
 #[mpi(Dims_create)]
 fn dims_create(nnodes: c_int, ndims: Length, dims: ArrayMut<c_int>) -> Result<()> {
-    weft_mpi::objects::topology::dims_create(nnodes, dims.slice(ndims)?)
+    weft_objects::topology::dims_create(nnodes, dims.slice(ndims)?)
 }
 
 fn flags(array: Array<c_int>, length: Length) -> Result<Vec<bool>> {

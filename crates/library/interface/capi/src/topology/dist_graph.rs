@@ -4,13 +4,14 @@ use std::ffi::c_int;
 
 use weft_abi::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use weft_abi_macros::mpi;
-use weft_mpi::creation::dist_graph::{Adjacent, Edges, count};
-use weft_mpi::creation::topology;
-use weft_mpi::error::argument;
-use weft_mpi::objects::comm;
-use weft_mpi::objects::comm::topology::dist_graph;
-use weft_mpi::objects::topology::Side;
-use weft_mpi::{Class, CommId, InfoId};
+use weft_communicators::dist_graph::{Adjacent, Edges, count};
+use weft_communicators::topology;
+use weft_error::Class;
+use weft_error::argument;
+use weft_handle::{CommId, InfoId};
+use weft_objects::comm;
+use weft_objects::comm::topology::dist_graph;
+use weft_objects::topology::Side;
 
 use super::store;
 use crate::argument::Length;

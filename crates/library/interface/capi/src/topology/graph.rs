@@ -3,11 +3,12 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::creation::topology;
-use weft_mpi::objects::comm;
-use weft_mpi::objects::comm::topology::graph;
-use weft_mpi::objects::topology::edge_count;
-use weft_mpi::{Class, CommId};
+use weft_communicators::topology;
+use weft_error::Class;
+use weft_handle::CommId;
+use weft_objects::comm;
+use weft_objects::comm::topology::graph;
+use weft_objects::topology::edge_count;
 
 use super::store;
 use crate::argument::Length;

@@ -8,9 +8,9 @@ use std::ffi::c_int;
 
 use weft_abi::{MPI_CART, MPI_DIST_GRAPH, MPI_GRAPH, MPI_UNDEFINED};
 use weft_abi_macros::mpi;
-use weft_mpi::CommId;
-use weft_mpi::objects::comm;
-use weft_mpi::objects::topology::Topology;
+use weft_handle::CommId;
+use weft_objects::comm;
+use weft_objects::topology::Topology;
 
 use crate::entry::Result;
 use crate::output::Out;

@@ -4,13 +4,14 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use weft_mpi::creation::create::dup;
-use weft_mpi::creation::from_group::{self, CreationArguments};
-use weft_mpi::lifetime::models;
-use weft_mpi::objects::group::{self, Group};
-use weft_mpi::objects::handler::Handler;
-use weft_mpi::process::thread_level::ThreadLevel;
-use weft_mpi::{CommId, collective};
+use weft_collective_calls as collective;
+use weft_communicators::create::dup;
+use weft_communicators::from_group::{self, CreationArguments};
+use weft_handle::CommId;
+use weft_lifetime::models;
+use weft_objects::group::{self, Group};
+use weft_objects::handler::Handler;
+use weft_process::thread_level::ThreadLevel;
 
 /// The hidden subcommand; its arguments are the ranks that are processes.
 pub const COMMAND: &str = "plan-job-process";
@@ -53,7 +54,7 @@ pub fn run(members: &[u32]) -> ExitCode {
 }
 
 fn report(members: &[u32]) -> Result<Report, String> {
-    let of_mpi = |error: weft_mpi::Error| error.to_string();
+    let of_mpi = |error: weft_error::Error| error.to_string();
     let before = memory().map_err(|error| format!("/proc/self/smaps_rollup: {error}"))?;
     let added = || memory().map(|now| now.saturating_sub(before));
     models::initialize(ThreadLevel::Multiple).map_err(of_mpi)?;
@@ -65,7 +66,7 @@ fn report(members: &[u32]) -> Result<Report, String> {
 }
 
 /// Every process has messages from and for the others on every lane.
-fn talk(members: &[u32]) -> weft_mpi::Result<()> {
+fn talk(members: &[u32]) -> weft_error::Result<()> {
     let group = group::register(Group::listed(members.to_vec()))?;
     let arguments = CreationArguments {
         string_tag: c"weft plan job",

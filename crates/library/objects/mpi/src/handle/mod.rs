@@ -1,6 +1,0 @@
-//! Handles: what the program calls an object by.
-
-mod names;
-pub(crate) mod table;
-
-pub use names::{CommId, FileId, GroupId, InfoId, SessionId, WindowId, kind};
