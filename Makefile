@@ -111,7 +111,7 @@ conformance: staged ## the programs by chapter of the standard, and those in For
 	python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
 		--mpifort $(prefix)/bin/mpifort --ranks 1,2,4,5 --build build/check/conformance
 
-compat: staged peers ## programs that are built with MPICH, on their own library and on ours; conformance programs by its mpicc
+compat: staged peers ## programs that are built with MPICH or Open MPI, on these and on ours; conformance programs by their mpicc
 	python3 tests/compat/run.py --prefix $(prefix) --peers $(peers) --build build/check/compat --full
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full

@@ -85,7 +85,7 @@ step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make co
 # Each of these waits more than it computes.
 early hosts hosts
 early costs costs
-step "programs that are built with MPICH" "a few seconds" "$fix; all of it: make compat" compat
+step "programs that are built with other libraries" "a few seconds" "$fix; all of it: make compat" compat
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness
 step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
 step "conformance over RDMA, 2 ranks" "half a minute" "$fix; all of it: make rdma" rdma

@@ -14,7 +14,7 @@ remove() {
     while IFS= read -r path; do
         rm -f -- "$root/$path"
     done <"$root/$manifest"
-    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma/.debug lib/softrdma lib/compat/mpich/.debug lib/compat/mpich lib/compat lib/pkgconfig lib/.debug lib \
+    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma/.debug lib/softrdma lib/compat/mpich/.debug lib/compat/mpich lib/compat/openmpi/.debug lib/compat/openmpi lib/compat lib/pkgconfig lib/.debug lib \
         include/fortran include bin/.debug bin; do
         rmdir -- "$root/$folder" 2>/dev/null || true # what is not empty holds other people's files
     done
@@ -57,7 +57,7 @@ case $1 in
 esac
 if [ $action = remove ]; then remove; exit; fi
 
-for file in libmpi_abi.so libmpifort_abi.so libweft_mpich.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
+for file in libmpi_abi.so libmpifort_abi.so libweft_mpich.so libweft_openmpi.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
     [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release"
 done
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
@@ -77,6 +77,7 @@ put_object "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
 # For programs that are built with other libraries, by those libraries' names.
 put_object "$built/libweft_mpich.so" lib/compat/mpich/libmpi.so.12
 link libmpi.so.12 lib/compat/mpich/libmpich.so.12
+put_object "$built/libweft_openmpi.so" lib/compat/openmpi/libmpi.so.40
 put_object "$built/mpiexec" bin/mpiexec
 # mpiexec.hydra is what scripts for MPICH and Intel MPI call. Names with another library's in them, as orterun, are left to that library.
 for name in mpirun mpiexec.hydra; do

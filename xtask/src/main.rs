@@ -21,7 +21,7 @@ usage: cargo xtask COMMAND
   coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
                       has no wrong-argument test
   symbols [LIBRARY]   check the names, aliases, SONAMEs and dependencies of libmpi_abi.so, libmpifort_abi.so and
-                      libmpi.so.12 of MPICH's ABI";
+                      libmpi.so.12 of MPICH's ABI, libmpi.so.40 of Open MPI's";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

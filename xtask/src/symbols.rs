@@ -1,11 +1,12 @@
 //! `cargo xtask symbols`: what libmpi_abi.so, libmpifort_abi.so and the libraries of other ABIs export and need.
 //!
 //! Of the first exactly the ABI's MPI_ and PMPI_ names, each pair one address, and the one name that the second asks for; of
-//! the second what the modules and `mpif.h` name; of the others their ABI's names. The SONAMEs are the ABIs'; nothing is needed but the C library's own parts.
+//! the second what the modules and `mpif.h` name; of the others their ABI's names. The SONAMEs are the ABIs'; nothing is
+//! needed but the C library's own parts.
 
 mod c;
+mod families;
 mod fortran;
-mod mpich;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::root::root;
 const SHOWN: usize = 20;
 const FORTRAN: &str = "libmpifort_abi.so";
 const MPICH: &str = "libweft_mpich.so";
+const OPENMPI: &str = "libweft_openmpi.so";
 
 pub fn run(library: Option<&Path>) -> Result<(), String> {
     if let Some(library) = library {
@@ -27,7 +29,8 @@ pub fn run(library: Option<&Path>) -> Result<(), String> {
     }
     check(&release_library("libmpi_abi.so"))?;
     check(&release_library(FORTRAN))?;
-    check(&release_library(MPICH))
+    check(&release_library(MPICH))?;
+    check(&release_library(OPENMPI))
 }
 
 /// Checks a library as the one that its name says it is.
@@ -40,7 +43,8 @@ fn check(library: &Path) -> Result<(), String> {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     let complaints = match &*name {
         name if name.starts_with(FORTRAN) => fortran::complaints(&symbols, &dynamic),
-        MPICH | "libmpi.so.12" => mpich::complaints(&symbols, &dynamic),
+        MPICH | "libmpi.so.12" => families::MPICH.complaints(&symbols, &dynamic),
+        OPENMPI | "libmpi.so.40" => families::OPENMPI.complaints(&symbols, &dynamic),
         _ => c::complaints(&symbols, &dynamic),
     };
     if complaints.is_empty() {

@@ -1,77 +1,7 @@
 //! Constants by the kind of parameter that has them: MPICH's value, and the standard's name.
 
-use std::ffi::c_int;
-
 use weft_abi::*;
-
-use crate::convert::Kind;
-
-/// What no constant is, in either ABI.
-pub const NONE: c_int = c_int::MIN;
-
-/// Kinds with values of their own. A number without a name stays as it is, unless it has a meaning in the other ABI.
-macro_rules! values {
-    ($($kind:ident { $($foreign:literal = $standard:ident,)* })*) => {$(
-        pub struct $kind;
-
-        impl Kind for $kind {
-            type Foreign = c_int;
-            type Standard = c_int;
-            const UNTOUCHED: c_int = NONE;
-
-            #[inline]
-            fn to_standard(foreign: c_int) -> c_int {
-                match foreign {
-                    $($foreign => $standard,)*
-                    $(#[allow(unreachable_patterns)] $standard => NONE,)*
-                    other => other,
-                }
-            }
-
-            #[inline]
-            fn to_foreign(standard: c_int) -> c_int {
-                match standard {
-                    $($standard => $foreign,)*
-                    other => other,
-                }
-            }
-        }
-    )*};
-}
-
-/// Kinds whose values are sets of bits. A bit without a name becomes one that has none in the other ABI.
-macro_rules! bits {
-    ($($kind:ident { $($foreign:literal = $standard:ident,)* })*) => {$(
-        pub struct $kind;
-
-        impl Kind for $kind {
-            type Foreign = c_int;
-            type Standard = c_int;
-            const UNTOUCHED: c_int = NONE;
-
-            fn to_standard(foreign: c_int) -> c_int {
-                let mut known = 0;
-                $(if foreign & $foreign != 0 {
-                    known |= $standard;
-                })*
-                match foreign & !($($foreign |)* 0) {
-                    0 => known,
-                    _ => known | UNNAMED_BIT,
-                }
-            }
-
-            fn to_foreign(standard: c_int) -> c_int {
-                let mut known = 0;
-                $(if standard & $standard != 0 {
-                    known |= $foreign;
-                })*
-                known
-            }
-        }
-    )*};
-}
-
-const UNNAMED_BIT: c_int = 1 << 30;
+use weft_foreign::{bits, values};
 
 bits! {
     ACCESS_MODE {

@@ -1,8 +1,9 @@
 //! The functions whose conversions follow from the table.
 
 use mpi_abi::lengths;
+use weft_foreign::convert;
 
-use crate::{convert, kinds};
+use crate::kinds;
 
 weft_abi_macros::foreign_functions! {
     Abi_get_version,

@@ -10,8 +10,21 @@ use std::ptr::without_provenance_mut;
 use mpi_abi::integer::{self, kind};
 use weft_abi::*;
 
-use crate::convert::Kind;
 use crate::symbols;
+use weft_foreign::convert::Kind;
+
+/// But of files.
+pub type Handle = c_int;
+
+/// `MPI_LB`, which is a datatype in a structure's list only.
+pub fn lower_bound() -> Handle {
+    0x4c00_0010
+}
+
+/// `MPI_UB`, likewise.
+pub fn upper_bound() -> Handle {
+    0x4c00_0011
+}
 
 /// A handle below the last predefined one that names nothing.
 const NOTHING: usize = 4095;

@@ -7,10 +7,10 @@ use std::ptr::without_provenance_mut;
 use weft_abi::*;
 
 pub use crate::constants::*;
-use crate::convert::Kind;
 pub use crate::handles::*;
 pub use crate::status::STATUS;
 use crate::symbols;
+use weft_foreign::convert::{Kind, NONE};
 
 /// A rank or what stands in place of one.
 pub struct RANK;

@@ -11,13 +11,15 @@
     clippy::too_many_arguments
 )]
 
+#[path = "../../foreign/families/by_hand.rs"]
 mod by_hand;
 mod constants;
-mod convert;
 mod functions;
 mod handles;
+mod integers;
 mod kinds;
 mod program;
+#[path = "../../foreign/families/removed.rs"]
 mod removed;
 mod status;
 mod symbols;

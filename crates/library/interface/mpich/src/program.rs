@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use mpi_abi::foreign::{self, Abi};
 use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
 
-use crate::convert::Kind;
 use crate::kinds::{COMMUNICATOR, DATATYPE, ERROR_CODE, FILE, SESSION, STATUS, WINDOW};
+use weft_foreign::convert::Kind;
 
 struct Mpich;
 

@@ -5,9 +5,8 @@ use std::ffi::c_int;
 use mpi_abi::status;
 use weft_abi::MPI_Status;
 
-use crate::constants::NONE;
-use crate::convert::Kind;
 use crate::kinds::{ERROR_CODE, RANK, TAG};
+use weft_foreign::convert::{Kind, NONE};
 
 /// MPICH's status, in C and, as five integers, in Fortran.
 #[repr(C)]

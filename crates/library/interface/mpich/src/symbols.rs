@@ -48,9 +48,12 @@ pub fn all_handles() -> usize {
     (&raw const PLACES[2]).addr()
 }
 
-/// Whether a status of Fortran's is one that nobody wants.
+/// Room for an info key, with the terminating null.
+pub const MAX_INFO_KEY: usize = 255;
+
+/// Whether an address is of no status, or of one that nobody wants, in C or Fortran.
 pub fn is_ignored(status: *const c_int) -> bool {
-    IGNORED.as_ptr_range().contains(&status.cast())
+    status.addr() <= 1 || IGNORED.as_ptr_range().contains(&status.cast())
 }
 
 /// `MPI_DUP_FN`, `MPI_COMM_DUP_FN` and so on: copies the word (MPI-5.0 §7.7.2). The library knows it by its address, and

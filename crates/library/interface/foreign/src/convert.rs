@@ -1,7 +1,14 @@
 //! Values, places and arrays of a kind: from the program's form to the standard's and back.
 
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
+
+/// What no constant is, in any of the ABIs.
+pub const NONE: c_int = c_int::MIN;
+
+/// Stands for bits that have no name in the other ABI.
+pub const UNNAMED_BIT: c_int = 1 << 30;
 
 /// A kind of parameter whose values are not the standard's.
 pub trait Kind {

@@ -1,4 +1,4 @@
-//! What the standard no longer has and MPICH's library does: functions of MPI-1 (MPI-5.0 §17), and the datatypes `MPI_LB`
+//! What the standard no longer has and older libraries do: functions of MPI-1 (MPI-5.0 §17), and the datatypes `MPI_LB`
 //! and `MPI_UB`, which mark the bounds of a structure.
 
 use std::ffi::{c_int, c_void};
@@ -6,15 +6,11 @@ use std::slice::from_raw_parts;
 
 use weft_abi::*;
 use weft_abi_macros::foreign;
+use weft_foreign::convert::{Array, Kind, Place, length};
 
-use crate::convert::{Kind, Place, length};
 use crate::functions::standard;
+use crate::handles::{self, Handle};
 use crate::kinds::{COMMUNICATOR, DATATYPE, ERRHANDLER};
-
-type Handle = c_int;
-
-const LB: Handle = 0x4c00_0010;
-const UB: Handle = 0x4c00_0011;
 
 #[foreign]
 unsafe extern "C" fn MPI_Address(location: *const c_void, address: *mut MPI_Aint) -> c_int {
@@ -176,8 +172,12 @@ impl Structure {
                 Some(found.map_or(displacement, |found| choose(found, displacement)))
             };
             match datatype {
-                LB => structure.lower = bound(structure.lower, MPI_Aint::min),
-                UB => structure.upper = bound(structure.upper, MPI_Aint::max),
+                _ if datatype == handles::lower_bound() => {
+                    structure.lower = bound(structure.lower, MPI_Aint::min)
+                }
+                _ if datatype == handles::upper_bound() => {
+                    structure.upper = bound(structure.upper, MPI_Aint::max)
+                }
                 _ => {
                     structure.lengths.push(length);
                     structure.displacements.push(displacement);
@@ -267,7 +267,7 @@ unsafe extern "C" fn MPI_Type_create_struct_c(
     let mut place = Place::<DATATYPE>::room(newtype);
     // SAFETY: as the caller has promised.
     unsafe {
-        let mut types = crate::convert::Array::<DATATYPE>::holding(types, length(count));
+        let mut types = Array::<DATATYPE>::holding(types, length(count));
         let code = standard::MPI_Type_create_struct_c(
             count,
             lengths,

@@ -5,20 +5,19 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use weft_abi::*;
 use weft_abi_macros::foreign;
+use weft_foreign::convert::{Array, Kind, Place, length};
 
 use crate::constants::{FLAVOR, MODEL};
-use crate::convert::{Array, Kind, Place, length};
 use crate::functions::standard;
+use crate::handles::Handle;
 use crate::kinds::{
-    COMMUNICATOR, DATATYPE, DISTRIB_ENUM, DTYPE_DISTRIBUTION, ERROR_CODE, FILE, INFO, KEYVAL,
-    ORDER, RANK, REQUEST, TAG, WINDOW,
+    COMMUNICATOR, DATATYPE, DISTRIB_ENUM, DTYPE_DISTRIBUTION, ERROR_CODE, INFO, KEYVAL, ORDER,
+    RANK, REQUEST, TAG, WINDOW,
 };
 use crate::status::Status;
 use crate::symbols;
 
-type Handle = c_int;
-
-/// The library has not the standard's ABI, which MPICH says so.
+/// The library has not the standard's ABI, which is said so.
 #[foreign]
 unsafe extern "C" fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
     // SAFETY: the program's places.
@@ -113,10 +112,9 @@ unsafe extern "C" fn MPI_Win_get_attr(
     }
 }
 
-/// A key is shorter by one than in the standard ABI.
+/// A key is shorter than in the standard ABI.
 #[foreign]
 unsafe extern "C" fn MPI_Info_get_nthkey(info: Handle, n: c_int, key: *mut c_char) -> c_int {
-    const MAX_INFO_KEY: usize = 255;
     let mut text = [0; MPI_MAX_INFO_KEY as usize];
     let room = match key.is_null() {
         true => std::ptr::null_mut(),
@@ -126,8 +124,8 @@ unsafe extern "C" fn MPI_Info_get_nthkey(info: Handle, n: c_int, key: *mut c_cha
     unsafe {
         let code = standard::MPI_Info_get_nthkey(INFO::to_standard(info), n, room);
         if code == MPI_SUCCESS {
-            text[MAX_INFO_KEY - 1] = 0;
-            key.copy_from_nonoverlapping(text.as_ptr(), MAX_INFO_KEY);
+            text[symbols::MAX_INFO_KEY - 1] = 0;
+            key.copy_from_nonoverlapping(text.as_ptr(), symbols::MAX_INFO_KEY);
         }
         code
     }
@@ -427,81 +425,12 @@ unsafe extern "C" fn MPI_Comm_spawn_multiple(
     }
 }
 
-/// Handles in Fortran's form and by the ABI's functions: the same integers.
-macro_rules! integers {
-    ($($toint:ident $fromint:ident $c2f:ident $f2c:ident;)*) => {$(
-        #[foreign]
-        extern "C" fn $toint(handle: Handle) -> c_int {
-            handle
-        }
-
-        #[foreign]
-        extern "C" fn $fromint(handle: c_int) -> Handle {
-            handle
-        }
-
-        #[foreign]
-        extern "C" fn $c2f(handle: Handle) -> c_int {
-            handle
-        }
-
-        #[foreign]
-        extern "C" fn $f2c(handle: c_int) -> Handle {
-            handle
-        }
-    )*};
-}
-
-integers! {
-    MPI_Comm_toint MPI_Comm_fromint MPI_Comm_c2f MPI_Comm_f2c;
-    MPI_Errhandler_toint MPI_Errhandler_fromint MPI_Errhandler_c2f MPI_Errhandler_f2c;
-    MPI_Group_toint MPI_Group_fromint MPI_Group_c2f MPI_Group_f2c;
-    MPI_Info_toint MPI_Info_fromint MPI_Info_c2f MPI_Info_f2c;
-    MPI_Message_toint MPI_Message_fromint MPI_Message_c2f MPI_Message_f2c;
-    MPI_Op_toint MPI_Op_fromint MPI_Op_c2f MPI_Op_f2c;
-    MPI_Request_toint MPI_Request_fromint MPI_Request_c2f MPI_Request_f2c;
-    MPI_Session_toint MPI_Session_fromint MPI_Session_c2f MPI_Session_f2c;
-    MPI_Type_toint MPI_Type_fromint MPI_Type_c2f MPI_Type_f2c;
-    MPI_Win_toint MPI_Win_fromint MPI_Win_c2f MPI_Win_f2c;
-}
-
-/// A file is a pointer, and so has a number in Fortran.
-#[foreign]
-unsafe extern "C" fn MPI_File_toint(file: *mut c_void) -> c_int {
-    match FILE::to_standard(file) {
-        MPI_FILE_NULL => 0,
-        // SAFETY: the conversion follows no pointer.
-        file => unsafe { standard::MPI_File_toint(file) },
-    }
-}
-
-#[foreign]
-unsafe extern "C" fn MPI_File_fromint(file: c_int) -> *mut c_void {
-    match file {
-        0.. => std::ptr::null_mut(),
-        // SAFETY: as above.
-        _ => FILE::to_foreign(unsafe { standard::MPI_File_fromint(file) }),
-    }
-}
-
-#[foreign]
-unsafe extern "C" fn MPI_File_c2f(file: *mut c_void) -> c_int {
-    // SAFETY: as the caller has promised.
-    unsafe { MPI_File_toint(file) }
-}
-
-#[foreign]
-unsafe extern "C" fn MPI_File_f2c(file: c_int) -> *mut c_void {
-    // SAFETY: as the caller has promised.
-    unsafe { MPI_File_fromint(file) }
-}
-
 /// A status is the same in C, in Fortran and in its module `mpi_f08`.
 macro_rules! statuses {
     ($($name:ident)*) => {$(
         #[foreign]
         unsafe extern "C" fn $name(from: *const c_int, to: *mut c_int) -> c_int {
-            if from.is_null() || from.addr() == 1 || symbols::is_ignored(from) {
+            if symbols::is_ignored(from) {
                 return ERROR_CODE::to_foreign(MPI_ERR_ARG);
             }
             // SAFETY: the caller passes two statuses.
