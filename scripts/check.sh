@@ -27,8 +27,10 @@ loom() { LOOM_MAX_PREEMPTIONS=2 RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/l
 check_fuzz() { idle scripts/fuzz.sh --check; }
 # rustdoc takes a second for each crate, also where there is nothing to run, so here only those with examples; `make test` looks at all.
 # Tests start programs that are examples; as targets of `cargo test` these would be test harnesses, under other names.
+# Libraries of other ABIs have no tests here, and take long to link: tests/compat runs them.
 unit() {
-    cargo build --workspace --examples && scripts/run_tests.py --workspace --lib --bins --tests &&
+    tested="--workspace --exclude weft-mpich --exclude weft-openmpi --exclude weft-foreign"
+    cargo build $tested --examples && scripts/run_tests.py $tested --lib --bins --tests &&
         cargo test --doc -p weft-endpoint -p weft-pools
 }
 # The archive, which needs nothing but the tree; that the same tree gives the same bytes `make dist` shows, which packs it twice.

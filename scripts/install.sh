@@ -76,7 +76,10 @@ put_object "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
 put_object "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
 # For programs that are built with other libraries, by those libraries' names.
 put_object "$built/libweft_mpich.so" lib/compat/mpich/libmpi.so.12
-link libmpi.so.12 lib/compat/mpich/libmpich.so.12
+# Debian's name, and those that wrappers link beside it for C too.
+for name in libmpich.so.12 libmpifort.so.12 libmpicxx.so.12; do
+    link libmpi.so.12 "lib/compat/mpich/$name"
+done
 put_object "$built/libweft_openmpi.so" lib/compat/openmpi/libmpi.so.40
 put_object "$built/mpiexec" bin/mpiexec
 # mpiexec.hydra is what scripts for MPICH and Intel MPI call. Names with another library's in them, as orterun, are left to that library.

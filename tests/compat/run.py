@@ -17,7 +17,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from lib.cases import Failure, require, run_case
 from lib.commands import declare
 from lib.compiler import CFLAGS, compile_program
-from lib.processes import end_by_signals, library_path, run
+from lib.processes import end_by_signals, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What an MPI_Send of 8 bytes may cost more than by the standard ABI, in instructions.
@@ -79,7 +79,7 @@ ASIDE = ("library: ", "[")
 
 
 class Family:
-    """Another library: its prefix, and ours in its stead."""
+    """Another library. A program that is built with it runs on ours under our mpiexec, without a word."""
 
     def __init__(self, name, options):
         self.name = name
@@ -89,10 +89,8 @@ class Family:
         self.mpicc = options.peers / name / "bin/mpicc"
         self.mpiexec = options.peers / name / "bin/mpiexec"
         self.header = options.peers / name / "include/mpi.h"
-        self.folder = options.prefix / "lib/compat" / name
         # Its own mpiexec refuses root unless it is told otherwise; cores are not its to count.
         self.own = os.environ | {f"{owner}_ALLOW_RUN_AS_ROOT{more}": "1" for owner in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
-        self.ours = os.environ | {"LD_LIBRARY_PATH": library_path(self.folder)}
 
 
 def names(family):
@@ -116,7 +114,7 @@ def values(options, family):
     words = [HERE / "values.c", f"-I{build}", *family.flags]
     program = compile_program(family.mpicc, words, build / "values")
     said = []
-    for mpiexec, environment in ((family.mpiexec, family.own), (options.prefix / "bin/mpiexec", family.ours)):
+    for mpiexec, environment in ((family.mpiexec, family.own), (options.prefix / "bin/mpiexec", None)):
         file = build / "file"
         file.unlink(missing_ok=True)
         done = run([mpiexec, "-n", 1, program, file], 60, environment)
@@ -134,22 +132,56 @@ def sends(options, family):
     build = options.build / family.name / "sends"
     build.mkdir(parents=True, exist_ok=True)
     counts = []
-    for mpicc, environment in ((options.prefix / "bin/mpicc", None), (family.mpicc, family.ours)):
+    for mpicc in (options.prefix / "bin/mpicc", family.mpicc):
         program = compile_program(mpicc, [HERE / "sends.c"], build / f"sends{len(counts)}", ["-O2", "-g"])
         file = build / f"callgrind{len(counts)}"
         valgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=counted_sends", f"--callgrind-out-file={file}"]
-        done = run([options.prefix / "bin/mpiexec", "-n", 1, *valgrind, program], 120, environment)
+        done = run([options.prefix / "bin/mpiexec", "-n", 1, *valgrind, program], 120)
         require(done.code == 0, done.output)
         counts.append(int(re.search(r"^(?:totals|summary): (\d+)", file.read_text(), re.M)[1]) / SENDS)
     more = counts[1] - counts[0]
     require(0 < more <= SEND_BUDGET, f"{counts[0]:.2f} instructions by the standard ABI, {counts[1]:.2f} by the other")
 
 
+def found(options, family):
+    """A program finds our library whatever its own folders are, but for those that the user names."""
+    build = options.build / family.name / "found"
+    build.mkdir(parents=True, exist_ok=True)
+    source = build / "version.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <stdio.h>\n"
+        "int main(void) { char text[MPI_MAX_LIBRARY_VERSION_STRING]; int n; MPI_Get_library_version(text, &n); puts(text); return 0; }\n"
+    )
+    mpiexec = options.prefix / "bin/mpiexec"
+    include, own = (family.header.parent, family.header.parent.parent / "lib")
+    for kind, tags in (("runpath", "--enable-new-dtags"), ("rpath", "--disable-new-dtags")):
+        words = [source, f"-I{include}", f"-L{own}", f"-Wl,-rpath,{own},{tags}", "-lmpi"]
+        program = compile_program("cc", words, build / kind)
+        # What a shell starts mpiexec does not see.
+        for command in ([program], ["sh", "-c", program])[: 1 if kind == "rpath" else 2]:
+            done = run([mpiexec, "-n", 2, *command], 60)
+            require(done.code == 0 and done.output.count("WeftMPI") == 2, f"{kind} {command}:\n{done.output}")
+    done = run([mpiexec, "-n", 1, build / "runpath"], 60, os.environ | {"LD_LIBRARY_PATH": str(own)})
+    require("WeftMPI" not in done.output, f"not the library that the user names:\n{done.output}")
+
+
+def refused(options):
+    """A program of a library in whose place there is none is refused by name."""
+    build = options.build / "refused"
+    build.mkdir(parents=True, exist_ok=True)
+    (build / "mpi.c").write_text("int MPI_Init(int *argc, char ***argv) { return argc == (void *)argv; }\n")
+    (build / "program.c").write_text("int MPI_Init(int *, char ***);\nint main(void) { return MPI_Init(0, 0); }\n")
+    library = compile_program("cc", [build / "mpi.c", "-fPIC", "-shared", "-Wl,-soname,libmpi.so.20"], build / "libmpi.so.20")
+    program = compile_program("cc", [build / "program.c", library], build / "program")
+    done = run([options.prefix / "bin/mpiexec", "-n", 2, program], 60)
+    require(done.code == 1 and "was built with Open MPI 2 or 3 (libmpi.so.20)" in done.output, f"{done.code}\n{done.output}")
+
+
 def conformance(options, family):
     """The conformance programs, compiled by the other library's mpicc."""
     command = [HERE.parent / "run.py", "--mpicc", family.mpicc, "--mpiexec", options.prefix / "bin/mpiexec", "--ranks", "2"]
     command += ["--filter", rf"^conformance/(?!{NOT_BY_ITS_HEADER[family.name]})", "--build", options.build / family.name / "conformance"]
-    done = run([sys.executable, *command], 900, family.ours)
+    done = run([sys.executable, *command], 900)
     if done.code != 0:
         raise Failure("\n".join(line for line in done.output.splitlines() if not line.startswith(("pass", "skip"))))
 
@@ -169,9 +201,11 @@ def main():
     for name in NAMES:
         family = Family(name, options)
         cases[f"{name}: every constant and handle means the same"] = lambda family=family: values(options, family)
+        cases[f"{name}: programs find our library by themselves"] = lambda family=family: found(options, family)
         cases[f"{name}: instructions of a send"] = lambda family=family: sends(options, family)
         if options.full:
             cases[f"{name}: conformance programs by its mpicc, 2 ranks"] = lambda family=family: conformance(options, family)
+    cases["a library in whose place there is none"] = lambda: refused(options)
     verdicts = [run_case(name, case) for name, case in cases.items() if re.search(options.filter, name)]
     failed = verdicts.count("FAILED")
     print(f"{len(verdicts) - failed} passed, {failed} failed")

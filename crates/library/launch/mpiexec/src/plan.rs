@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::assignment::{Orders, Runs};
 use crate::binding::{self, Shares, Topology};
+use crate::built_with::{self, BuiltWith};
 use crate::environment::{self, JOB_VARIABLE};
 use crate::program::{self, Unusable};
 use crate::quote::quote;
@@ -180,17 +181,27 @@ fn plan_application(
         inherited.extend(environment::of_this_host());
     }
     let settings = || orders.environment.iter().chain(&application.environment);
-    let path = settings().rev().chain(inherited.iter());
-    let path = path
-        .filter(|(name, _)| name == "PATH")
-        .map(|(_, value)| value.clone())
-        .next();
+    let value = |wanted: &str| {
+        let mut variables = settings().rev().chain(inherited.iter());
+        let found = variables.find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.clone())
+    };
     let program = program::find(
         &application.program,
         directory.as_deref().unwrap_or(here),
         application.path.as_deref(),
-        path.or_else(|| std::env::var_os("PATH")),
+        value("PATH").or_else(|| std::env::var_os("PATH")),
     )?;
+    let built_with = built_with::read(&program);
+    if let BuiltWith::Another(what) = &built_with {
+        return Err(unusable(format!(
+            "`{}` was built with {what}, in place of which there is no library here; build it with mpicc, mpicxx or mpifort of \
+             WeftMPI (docs/compatibility.md)",
+            application.program.display()
+        )));
+    }
+    let mpiexec = std::env::current_exe().unwrap_or_default();
+    let libraries = built_with::settings(&built_with, &mpiexec, value);
     let c_string = |bytes: Vec<u8>| {
         CString::new(bytes).map_err(|_| unusable("an argument holds a zero byte".into()))
     };
@@ -206,7 +217,7 @@ fn plan_application(
             environment::of_program(ranks, &application.info),
         ),
     ];
-    let all = settings().chain(own).chain(&marks);
+    let all = settings().chain(own).chain(&marks).chain(&libraries);
     Ok(Application {
         program: c_string(program.into_os_string().into_vec())?,
         arguments: words

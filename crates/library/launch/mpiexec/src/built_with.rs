@@ -1,0 +1,306 @@
+//! With which MPI library a program was built, as its file says (ELF), and what has it run on this one.
+//!
+//! Beside `bin`, where mpiexec is, lies `lib/compat` with a folder of libraries for each family of other libraries
+//! (docs/compatibility.md). The dynamic linker finds them by `LD_LIBRARY_PATH`, behind all that the user has there. It looks
+//! there before a program's RUNPATH and the system's folders, but not before an RPATH: there the library is loaded first of all,
+//! by `LD_PRELOAD`, and stands for any of its name. A program that says nothing of MPI may load it later, as Python does: it
+//! has all folders to look in.
+
+use elf::ElfStream;
+use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
+use elf::endian::AnyEndian;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Libraries with one ABI: the folder of ours for them, and the name by which programs ask for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    folder: &'static str,
+    library: &'static str,
+    title: &'static str,
+}
+
+const MPICH: Family = Family {
+    folder: "mpich",
+    library: "libmpi.so.12",
+    title: "MPICH",
+};
+
+const OPENMPI: Family = Family {
+    folder: "openmpi",
+    library: "libmpi.so.40",
+    title: "Open MPI",
+};
+
+/// What a program's file says of MPI.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BuiltWith {
+    /// Nothing, or that it was built for the standard ABI.
+    Unsaid,
+    /// A library in whose place there is one of ours.
+    Family { family: Family, has_rpath: bool },
+    /// MPICH, and it needs what ours does not have: its own library runs it, for that knows this launcher's protocol.
+    OwnMpich,
+    /// Another one, which would start each rank as a job of its own: what it needs, in words.
+    Another(String),
+}
+
+/// What the dynamic section of a program tells.
+#[derive(Debug, Default)]
+struct Told {
+    needed: Vec<String>,
+    has_rpath: bool,
+    has_runpath: bool,
+    /// Names that it uses and others define.
+    used: Vec<String>,
+}
+
+/// Open MPI's and MPICH's names before the present ones, and Intel's.
+const OTHERS: [(&str, &str); 9] = [
+    ("libmpi.so.0", "Open MPI 1.4 or earlier"),
+    ("libmpi.so.1", "Open MPI 1.5 to 1.8"),
+    ("libmpi.so.20", "Open MPI 2 or 3"),
+    ("libmpich.so.1", "MPICH2"),
+    ("libmpich.so.3", "MPICH2 1.3 or 1.4"),
+    ("libmpich.so.8", "MPICH2 1.5"),
+    ("libmpich.so.10", "MPICH 3.0"),
+    ("libmpi.so.4", "Intel MPI 4"),
+    ("libmpi_mt.so.4", "Intel MPI 4"),
+];
+
+/// Reads the program at `path`. What cannot be read, or is no program of this kind, says nothing.
+pub fn read(path: &Path) -> BuiltWith {
+    told(path).map_or(BuiltWith::Unsaid, |told| told.judge())
+}
+
+fn told(path: &Path) -> Option<Told> {
+    let mut file = ElfStream::<AnyEndian, _>::open_stream(File::open(path).ok()?).ok()?;
+    let entries: Vec<(i64, u64)> = {
+        let dynamic = file.dynamic().ok()??;
+        dynamic
+            .iter()
+            .map(|entry| (entry.d_tag, entry.d_val()))
+            .collect()
+    };
+    let (symbols, strings) = file.dynamic_symbol_table().ok()??;
+    let string = |offset: usize| strings.get(offset).ok().map(str::to_owned);
+    let has = |tag: i64| entries.iter().any(|entry| entry.0 == tag);
+    let needed = entries.iter().filter(|entry| entry.0 == DT_NEEDED);
+    Some(Told {
+        needed: needed
+            .filter_map(|entry| string(entry.1 as usize))
+            .collect(),
+        has_rpath: has(DT_RPATH),
+        has_runpath: has(DT_RUNPATH),
+        used: symbols
+            .iter()
+            .filter(|symbol| symbol.is_undefined())
+            .filter_map(|symbol| string(symbol.st_name as usize))
+            .collect(),
+    })
+}
+
+impl Told {
+    fn judge(&self) -> BuiltWith {
+        let needs = |library: &str| self.needed.iter().any(|name| name == library);
+        let uses = |wanted: fn(&str) -> bool| self.used.iter().any(|name| wanted(name));
+        if let Some((library, title)) = OTHERS.iter().find(|(library, _)| needs(library)) {
+            return BuiltWith::Another(format!("{title} ({library})"));
+        }
+        let beyond_c = match () {
+            _ if uses(is_of_fortran) => Some("in Fortran"),
+            _ if uses(is_of_cxx) => Some("with the C++ bindings that MPI-3.0 removed"),
+            _ => None,
+        };
+        // Open MPI 1.10 had the name that is MPICH's.
+        let is_mpich = needs(MPICH.library) || needs("libmpich.so.12");
+        if is_mpich && uses(|name| name.starts_with("ompi_")) {
+            return BuiltWith::Another(format!("Open MPI 1.10 ({})", MPICH.library));
+        }
+        let has_rpath = self.has_rpath && !self.has_runpath;
+        match (is_mpich, needs(OPENMPI.library), beyond_c) {
+            (true, true, _) => BuiltWith::Another("two MPI libraries at once".to_owned()),
+            (true, _, Some(_)) => BuiltWith::OwnMpich,
+            (_, true, Some(what)) => BuiltWith::Another(format!("{} {what}", OPENMPI.title)),
+            (true, ..) => BuiltWith::Family {
+                family: MPICH,
+                has_rpath,
+            },
+            (_, true, _) => BuiltWith::Family {
+                family: OPENMPI,
+                has_rpath,
+            },
+            _ => BuiltWith::Unsaid,
+        }
+    }
+}
+
+/// `mpi_send_`, as compilers name Fortran's routines.
+fn is_of_fortran(name: &str) -> bool {
+    let words = name.strip_prefix('p').unwrap_or(name);
+    let is_routine = |rest: &str| rest.ends_with('_') && !rest.contains(char::is_uppercase);
+    words.strip_prefix("mpi_").is_some_and(is_routine)
+}
+
+/// A member of the namespace `MPI`.
+fn is_of_cxx(name: &str) -> bool {
+    ["_ZN3MPI", "_ZNK3MPI", "_ZTVN3MPI", "_ZTIN3MPI"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+/// What is set for a program so that it finds our libraries: the variables, of which `value` tells the present values.
+pub fn settings(
+    program: &BuiltWith,
+    mpiexec: &Path,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Vec<(OsString, OsString)> {
+    let Some(compat) = folder(mpiexec) else {
+        return Vec::new();
+    };
+    let families: &[Family] = match program {
+        BuiltWith::Unsaid => &[MPICH, OPENMPI],
+        BuiltWith::Family { family, .. } => std::slice::from_ref(family),
+        BuiltWith::OwnMpich | BuiltWith::Another(_) => &[],
+    };
+    let mut settings = Vec::new();
+    let mut append = |name: &str, with: OsString| {
+        let mut list = value(name).filter(|list| !list.is_empty());
+        match &mut list {
+            Some(list) => list.extend([OsStr::new(":"), &with]),
+            None => list = Some(with),
+        }
+        settings.extend(list.map(|list| (name.into(), list)));
+    };
+    let folders = families.iter().map(|family| compat.join(family.folder));
+    let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
+    if !folders.is_empty() {
+        let list: Vec<&OsStr> = folders.iter().map(|folder| folder.as_os_str()).collect();
+        append("LD_LIBRARY_PATH", list.join(OsStr::new(":")));
+    }
+    if let BuiltWith::Family {
+        family,
+        has_rpath: true,
+    } = program
+    {
+        let library = compat.join(family.folder).join(family.library);
+        append("LD_PRELOAD", library.into());
+    }
+    settings
+}
+
+/// The folder of libraries for other families, as seen from where mpiexec lies.
+fn folder(mpiexec: &Path) -> Option<PathBuf> {
+    let prefix = mpiexec.parent()?.parent()?;
+    Some(prefix.join("lib/compat")).filter(|folder| folder.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(needed: &[&str], used: &[&str]) -> BuiltWith {
+        let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let told = Told {
+            needed: owned(needed),
+            used: owned(used),
+            ..Told::default()
+        };
+        told.judge()
+    }
+
+    fn family(family: Family) -> BuiltWith {
+        BuiltWith::Family {
+            family,
+            has_rpath: false,
+        }
+    }
+
+    #[test]
+    fn programs_are_known_by_what_they_ask_for() {
+        assert_eq!(judged(&["libc.so.6"], &["puts"]), BuiltWith::Unsaid);
+        assert_eq!(
+            judged(&["libmpi_abi.so.1"], &["MPI_Init"]),
+            BuiltWith::Unsaid
+        );
+        assert_eq!(judged(&["libmpi.so.12"], &["MPI_Init"]), family(MPICH));
+        assert_eq!(judged(&["libmpich.so.12"], &["MPI_Init"]), family(MPICH));
+        // Intel's and MPICH's wrappers name Fortran's library for C too.
+        let c = ["libmpifort.so.12", "libmpi.so.12"];
+        assert_eq!(judged(&c, &["MPI_Init", "mpi_free"]), family(MPICH));
+        assert_eq!(judged(&c, &["mpi_init_", "mpi_send_"]), BuiltWith::OwnMpich);
+        assert_eq!(
+            judged(&["libmpi.so.40"], &["ompi_mpi_int"]),
+            family(OPENMPI)
+        );
+        for (needed, used, said) in [
+            ("libmpi.so.20", "MPI_Init", "Open MPI 2 or 3"),
+            ("libmpi.so.12", "ompi_mpi_int", "Open MPI 1.10"),
+            ("libmpi.so.40", "mpi_init_", "Open MPI in Fortran"),
+            ("libmpi.so.40", "_ZN3MPI8Datatype4FreeEv", "C++ bindings"),
+            ("libmpi_mt.so.4", "MPI_Init", "Intel MPI 4"),
+        ] {
+            let judged = judged(&[needed], &[used]);
+            let is_told = matches!(&judged, BuiltWith::Another(what) if what.contains(said));
+            assert!(is_told, "{needed} {used}: {judged:?}");
+        }
+        let both = judged(&["libmpi.so.12", "libmpi.so.40"], &[]);
+        assert!(matches!(both, BuiltWith::Another(_)));
+    }
+
+    #[test]
+    fn what_is_no_program_says_nothing() {
+        assert_eq!(read(&std::env::current_exe().unwrap()), BuiltWith::Unsaid);
+        assert_eq!(read(Path::new("Cargo.toml")), BuiltWith::Unsaid);
+        assert_eq!(read(Path::new("/nowhere")), BuiltWith::Unsaid);
+        assert!(told(&std::env::current_exe().unwrap()).is_some_and(|told| {
+            told.needed.iter().any(|name| name == "libc.so.6") && !told.used.is_empty()
+        }));
+    }
+
+    #[test]
+    fn our_libraries_stand_behind_the_users() {
+        let prefix = std::env::temp_dir().join(format!("weft-built-with-{}", std::process::id()));
+        let mpiexec = prefix.join("bin/mpiexec");
+        let unset = |_: &str| None;
+        assert_eq!(settings(&family(MPICH), &mpiexec, unset), []);
+        let compat = prefix.join("lib/compat");
+        for folder in ["mpich", "openmpi"] {
+            std::fs::create_dir_all(compat.join(folder)).unwrap();
+        }
+        let shown = |program: &BuiltWith, present: Option<&str>| -> Vec<String> {
+            let value = |name: &str| {
+                present
+                    .filter(|_| name == "LD_LIBRARY_PATH")
+                    .map(OsString::from)
+            };
+            let settings = settings(program, &mpiexec, value);
+            let shown = settings.into_iter().map(|(name, value)| {
+                let value = value.into_string().unwrap();
+                format!(
+                    "{}={}",
+                    name.display(),
+                    value.replace(compat.to_str().unwrap(), "C")
+                )
+            });
+            shown.collect()
+        };
+        assert_eq!(shown(&family(MPICH), None), ["LD_LIBRARY_PATH=C/mpich"]);
+        assert_eq!(
+            shown(&BuiltWith::Unsaid, Some("/a:/b")),
+            ["LD_LIBRARY_PATH=/a:/b:C/mpich:C/openmpi"]
+        );
+        let has_rpath = BuiltWith::Family {
+            family: OPENMPI,
+            has_rpath: true,
+        };
+        let both = [
+            "LD_LIBRARY_PATH=C/openmpi",
+            "LD_PRELOAD=C/openmpi/libmpi.so.40",
+        ];
+        assert_eq!(shown(&has_rpath, Some("")), both);
+        assert!(shown(&BuiltWith::OwnMpich, None).is_empty());
+        std::fs::remove_dir_all(prefix).unwrap();
+    }
+}
