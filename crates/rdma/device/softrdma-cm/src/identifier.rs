@@ -13,7 +13,7 @@ use crate::address;
 use crate::call::{Errno, Outcome, require, status};
 use crate::channel::{self, Channel, Event};
 use crate::device::{self, Device, devices};
-use crate::message::{Message, MessageKind, random_psn};
+use crate::message::{Message, MessageKind};
 use crate::sockets::{Owner, sockets};
 
 /// The public part first: a pointer to one is a pointer to the other. Programs read and write the public part, so
@@ -358,4 +358,10 @@ pub unsafe extern "C" fn rdma_ack_cm_event(event: *mut rdma_cm_event) -> c_int {
         Identifier::release(event.holder);
     }
     0
+}
+
+/// A random packet sequence number. A start that is not random would work too.
+fn random_psn() -> u32 {
+    let [word, _] = weft_kernel::random_words().unwrap_or_default();
+    word as u32 & 0xff_ffff
 }

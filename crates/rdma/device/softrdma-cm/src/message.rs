@@ -127,12 +127,6 @@ impl Message {
     }
 }
 
-/// A random packet sequence number. A start that is not random would work too.
-pub fn random_psn() -> u32 {
-    let [word, _] = weft_kernel::random_words().unwrap_or_default();
-    word as u32 & 0xff_ffff
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
