@@ -88,6 +88,9 @@ def files(tree, folder):
         if path.startswith(LEFT_OUT):
             continue
         file = tree.prefix / path
+        # A wheel has no links, and further names of a library would be copies of it.
+        if file.is_symlink() and path.startswith("lib/compat/"):
+            continue
         mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
         if path in LAUNCHERS:
             contents = LAUNCHER.encode()

@@ -161,6 +161,9 @@ def found(options, family):
         for command in ([program], ["sh", "-c", program])[: 1 if kind == "rpath" else 2]:
             done = run([mpiexec, "-n", 2, *command], 60)
             require(done.code == 0 and done.output.count("WeftMPI") == 2, f"{kind} {command}:\n{done.output}")
+        told = run([options.prefix / "bin/weft", "info", program], 60).output
+        words = ["on WeftMPI, by a library of that name", "LD_LIBRARY_PATH", *(["LD_PRELOAD"] if kind == "rpath" else [])]
+        require(all(word in told for word in words) and told.count("LD_") == len(words) - 1, told)
     done = run([mpiexec, "-n", 1, build / "runpath"], 60, os.environ | {"LD_LIBRARY_PATH": str(own)})
     require("WeftMPI" not in done.output, f"not the library that the user names:\n{done.output}")
 
@@ -175,6 +178,8 @@ def refused(options):
     program = compile_program("cc", [build / "program.c", library], build / "program")
     done = run([options.prefix / "bin/mpiexec", "-n", 2, program], 60)
     require(done.code == 1 and "was built with Open MPI 2 or 3 (libmpi.so.20)" in done.output, f"{done.code}\n{done.output}")
+    told = run([options.prefix / "bin/weft", "info", program], 60).output
+    require("Open MPI 2 or 3 (libmpi.so.20)" in told and "LD_" not in told, told)
 
 
 def conformance(options, family):

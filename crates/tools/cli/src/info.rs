@@ -6,6 +6,7 @@ mod collectives;
 mod host;
 mod settings;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IoSliceMut, Read};
 use std::path::Path;
@@ -15,6 +16,7 @@ use clap::Args;
 use nix::sys::statvfs::statvfs;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
+use weft_mpiexec::built_with;
 use weft_prices::find;
 
 use crate::installation::Installation;
@@ -22,6 +24,9 @@ use crate::machine::{self, Machine};
 
 #[derive(Args)]
 pub struct Options {
+    /// Show instead with which MPI library a program was built, and on which one it runs under mpiexec
+    #[arg(conflicts_with_all = ["all", "host", "collectives", "interface"])]
+    program: Option<OsString>,
     /// Show every setting too: its value, and where that comes from
     #[arg(long)]
     all: bool,
@@ -56,6 +61,19 @@ pub fn run(options: &Options) -> ExitCode {
         let prices = collectives::take_prices(&installation.prefix);
         print!("{prices}\n{}", collectives::text(ranks, cores));
         return ExitCode::SUCCESS;
+    }
+    if let Some(program) = &options.program {
+        let mpiexec = installation.prefix.join("bin/mpiexec");
+        return match built_with::explanation(program, &mpiexec) {
+            Ok(text) => {
+                print!("{text}");
+                ExitCode::SUCCESS
+            }
+            Err(problem) => {
+                eprintln!("weft info: {problem}");
+                ExitCode::FAILURE
+            }
+        };
     }
     let machine = Machine::read(installation.tree.as_deref());
     let line = |name: &str, text: &str| println!("{name:<22} {text}");

@@ -131,7 +131,7 @@ unsafe extern "C" fn MPI_Info_get_nthkey(info: Handle, n: c_int, key: *mut c_cha
     }
 }
 
-/// The standard has an `int` for the count, by an oversight; MPICH does not.
+/// The standard has an `int` for the count, by an oversight; other libraries do not.
 #[foreign]
 unsafe extern "C" fn MPI_Psend_init(
     buf: *const c_void,

@@ -6,6 +6,7 @@
 //! by `LD_PRELOAD`, and stands for any of its name. A program that says nothing of MPI may load it later, as Python does: it
 //! has all folders to look in.
 
+use crate::program;
 use elf::ElfStream;
 use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
 use elf::endian::AnyEndian;
@@ -148,6 +149,47 @@ fn is_of_cxx(name: &str) -> bool {
     ["_ZN3MPI", "_ZNK3MPI", "_ZTVN3MPI", "_ZTIN3MPI"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
+}
+
+/// For a reader: with what `program` was built, and what becomes of that where `mpiexec` starts it.
+pub fn explanation(program: &OsStr, mpiexec: &Path) -> Result<String, String> {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    let path = program::find(program, &here, None, std::env::var_os("PATH"));
+    let path = path.map_err(|unusable| unusable.problem)?;
+    let built_with = read(&path);
+    let (with, runs) = match &built_with {
+        BuiltWith::Unsaid => (
+            "the file says nothing of another MPI library".to_owned(),
+            "on WeftMPI if it is of the standard ABI, or loads its library later",
+        ),
+        BuiltWith::Family { family, .. } => (
+            format!("{} ({})", family.title, family.library),
+            "on WeftMPI, by a library of that name",
+        ),
+        BuiltWith::OwnMpich => (
+            "MPICH, and not in C alone".to_owned(),
+            "on its own library, which knows mpiexec's protocol",
+        ),
+        BuiltWith::Another(what) => (
+            what.clone(),
+            "not: there is no library in place of that one; build it by WeftMPI's mpicc, mpicxx or mpifort",
+        ),
+    };
+    let mut text = format!(
+        "{:<22} {}\n{:<22} {with}\n{:<22} {runs}\n",
+        "program",
+        path.display(),
+        "built with",
+        "under mpiexec it runs"
+    );
+    for (name, value) in settings(&built_with, mpiexec, |name| std::env::var_os(name)) {
+        text += &format!(
+            "{:<22} {}\n",
+            format!("  {}", name.display()),
+            value.display()
+        );
+    }
+    Ok(text)
 }
 
 /// What is set for a program so that it finds our libraries: the variables, of which `value` tells the present values.

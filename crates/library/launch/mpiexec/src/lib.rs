@@ -6,7 +6,7 @@ mod agent;
 mod arguments;
 mod assignment;
 mod binding;
-mod built_with;
+pub mod built_with;
 mod environment;
 mod head;
 mod hosts;
