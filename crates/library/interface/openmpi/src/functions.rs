@@ -13,7 +13,7 @@ weft_abi_macros::foreign_functions! {
     Group_fromint, Group_toint, Info_fromint, Info_toint, Message_fromint, Message_toint,
     Op_fromint, Op_toint, Request_fromint, Request_toint, Session_fromint, Session_toint,
     Type_fromint, Type_toint, Win_fromint, Win_toint,
-    Comm_get_name, Error_string, Get_library_version, Type_get_name, Win_get_name,
+    Comm_get_name, Error_string, Get_library_version, Get_version, Type_get_name, Win_get_name,
     Info_get_nthkey,
     Precv_init, Psend_init,
     T_event_get_info,

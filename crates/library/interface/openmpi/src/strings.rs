@@ -1,4 +1,4 @@
-//! Texts for which Open MPI's programs have less room than the standard ABI asks: they are cut.
+//! Texts for which Open MPI's programs have less room than the standard ABI asks: they are cut. And the version of the standard.
 
 use std::ffi::{c_char, c_int};
 
@@ -105,4 +105,19 @@ unsafe extern "C" fn MPI_Get_library_version(version: *mut c_char, length: *mut 
             standard::MPI_Get_library_version(text, length)
         })
     }
+}
+
+/// That of Open MPI 4's and 5's headers: a program that asks wants to know which of their names mean something.
+#[foreign]
+unsafe extern "C" fn MPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
+    if version.is_null() || subversion.is_null() {
+        // SAFETY: the call refuses what is null.
+        return unsafe { standard::MPI_Get_version(version, subversion) };
+    }
+    // SAFETY: the program's places.
+    unsafe {
+        version.write(3);
+        subversion.write(1);
+    }
+    MPI_SUCCESS
 }
