@@ -184,7 +184,7 @@ pub fn names(names: &[String], binding: &str, function: &syn::Ident) -> TokenStr
     quote!(::std::arch::global_asm!(#text, sym #function);)
 }
 
-/// What a function returns.
+/// The Rust type of a function's result.
 pub fn returned(function: &Function) -> TokenStream {
     rust_type(match function.returns {
         "int" => "c_int",

@@ -56,7 +56,7 @@ const CONVERTED: [&str; 40] = [
     "WINDOW",
 ];
 
-/// What one parameter becomes.
+/// The code for one parameter.
 struct Piece {
     name: Ident,
     /// The type in `kinds`, where it is a value of a kind that is converted.

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
 
-/// What differs from the standard's ABI. A handle is a word; one that is narrower there has its bits in the low ones,
-/// which are where a narrower argument is taken from, in a register and in memory of little-endian machines.
+/// How a program's ABI differs from the standard's. Handles are passed as words. A handle of fewer bits stands in the low
+/// bits: there a function finds a narrower argument, in a register and in the memory of a little-endian machine.
 pub trait Abi: Sync {
     fn comm(&self, comm: MPI_Comm) -> usize;
     fn datatype(&self, datatype: MPI_Datatype) -> usize;
@@ -36,13 +36,13 @@ static ABI: OnceLock<&'static dyn Abi> = OnceLock::new();
 
 /// Says which ABI the program has.
 pub fn set(abi: &'static dyn Abi) {
-    // Of a second word, which no library says, the first stays.
+    // A process has one such library, so nobody sets it twice.
     let _ = ABI.set(abi);
 }
 
 /// A handle that a function of the program's is given.
 pub trait Handed: Sized {
-    /// As the program has it: to be passed on, and not to be used here.
+    /// The program's handle. It is passed on, and means nothing here.
     fn handed(self) -> Self;
 }
 

@@ -21,7 +21,7 @@ pub fn blocks(comm: MPI_Comm) -> usize {
         .unwrap_or(0)
 }
 
-/// As [`blocks`]; none where the types mean nothing.
+/// As [`blocks`], but none with `MPI_IN_PLACE`, where the datatypes mean nothing.
 pub fn unless_in_place(sendbuf: *const c_void, comm: MPI_Comm) -> usize {
     match sendbuf == MPI_IN_PLACE.cast_const() {
         true => 0,

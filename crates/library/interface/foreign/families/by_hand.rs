@@ -163,7 +163,7 @@ unsafe extern "C" fn MPI_Psend_init(
     }
 }
 
-/// As [`MPI_Psend_init`].
+/// The count is wider than the standard's, as in [`MPI_Psend_init`].
 #[foreign]
 unsafe extern "C" fn MPI_Precv_init(
     buf: *mut c_void,

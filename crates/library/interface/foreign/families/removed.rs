@@ -219,7 +219,7 @@ unsafe extern "C" fn MPI_Type_create_struct(
 ) -> c_int {
     // SAFETY: as the caller has promised.
     let structure = unsafe { Structure::read(length(count), lengths, displacements, types) };
-    // What was not read, the call itself finds wrong.
+    // Where nothing was read, the call below reports why.
     let count = match structure.lower.or(structure.upper) {
         None => count,
         Some(_) => structure.types.len() as c_int,

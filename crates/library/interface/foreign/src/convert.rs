@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
-/// What no constant is, in any of the ABIs.
+/// No constant of any ABI has this value.
 pub const NONE: c_int = c_int::MIN;
 
 /// Stands for bits that have no name in the other ABI.

@@ -1,7 +1,20 @@
 //! Constants by the kind of parameter that has them: MPICH's value, and the standard's name.
 
+use std::ffi::c_int;
+
 use weft_abi::*;
 use weft_foreign::{bits, values};
+
+/// `MPI_ERR_LASTCODE`.
+pub const LAST_CODE: c_int = 0x3fff_ffff;
+
+/// `MPI_DISTRIBUTE_DFLT_DARG`.
+pub const DEFAULT_ARGUMENT: c_int = -49767;
+
+/// MPICH has a class for each of the standard's.
+pub fn stand_in(class: c_int) -> c_int {
+    class
+}
 
 bits! {
     ACCESS_MODE {

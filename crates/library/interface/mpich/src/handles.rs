@@ -16,6 +16,11 @@ use weft_foreign::convert::Kind;
 /// But of files.
 pub type Handle = c_int;
 
+/// The word in which a function of the program's is given a handle.
+pub fn word(handle: Handle) -> usize {
+    handle.cast_unsigned() as usize
+}
+
 /// `MPI_LB`, which is a datatype in a structure's list only.
 pub fn lower_bound() -> Handle {
     0x4c00_0010
@@ -195,6 +200,7 @@ const DATATYPES: [(u32, MPI_Datatype); 71] = [
     (0x0c00_0000, MPI_DATATYPE_NULL),
 ];
 
+/// The basic types have these upper bytes.
 const BASIC: u32 = 0x4c00_0000;
 const BASIC_END: u32 = 0x4c01_0000;
 

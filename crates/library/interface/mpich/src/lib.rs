@@ -18,6 +18,9 @@ mod functions;
 mod handles;
 mod integers;
 mod kinds;
+#[path = "../../foreign/families/numbers.rs"]
+mod numbers;
+#[path = "../../foreign/families/program.rs"]
 mod program;
 #[path = "../../foreign/families/removed.rs"]
 mod removed;

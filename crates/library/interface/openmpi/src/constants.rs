@@ -1,7 +1,25 @@
 //! Constants by the kind of parameter that has them: Open MPI's value, and the standard's name.
 
+use std::ffi::c_int;
+
 use weft_abi::*;
 use weft_foreign::{bits, values};
+
+/// `MPI_ERR_LASTCODE`.
+pub const LAST_CODE: c_int = 92;
+
+/// `MPI_DISTRIBUTE_DFLT_DARG`.
+pub const DEFAULT_ARGUMENT: c_int = -1;
+
+/// The class that stands for one of the standard's that Open MPI does not have.
+pub fn stand_in(class: c_int) -> c_int {
+    match class {
+        MPI_ERR_ERRHANDLER => MPI_ERR_ARG,
+        MPI_ERR_ABI => MPI_ERR_OTHER,
+        MPI_T_ERR_NOT_SUPPORTED | MPI_T_ERR_NOT_ACCESSIBLE => MPI_T_ERR_INVALID,
+        known => known,
+    }
+}
 
 bits! {
     ACCESS_MODE {

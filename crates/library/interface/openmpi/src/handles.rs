@@ -11,6 +11,11 @@ use crate::objects::{self, NOTHING, Predefined};
 
 pub type Handle = *mut c_void;
 
+/// The word in which a function of the program's is given a handle.
+pub fn word(handle: Handle) -> usize {
+    handle.addr()
+}
+
 /// Own handles are numbers from here on; addresses of a process are below 2^56.
 const FIRST_OWN: usize = 1 << 60;
 /// No object lies below, and the standard's predefined handles do.

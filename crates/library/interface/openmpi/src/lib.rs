@@ -19,7 +19,10 @@ mod functions;
 mod handles;
 mod integers;
 mod kinds;
+#[path = "../../foreign/families/numbers.rs"]
+mod numbers;
 mod objects;
+#[path = "../../foreign/families/program.rs"]
 mod program;
 #[path = "../../foreign/families/removed.rs"]
 mod removed;

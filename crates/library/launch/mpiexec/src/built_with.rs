@@ -151,6 +151,22 @@ fn is_of_cxx(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
+/// What is set for the program at `path` by this mpiexec, or why it cannot run.
+pub fn libraries(
+    path: &Path,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<(OsString, OsString)>, String> {
+    let built_with = read(path);
+    if let BuiltWith::Another(what) = &built_with {
+        return Err(format!(
+            "was built with {what}, in place of which there is no library here; build it with mpicc, mpicxx or mpifort of \
+             WeftMPI (docs/compatibility.md)"
+        ));
+    }
+    let mpiexec = std::env::current_exe().unwrap_or_default();
+    Ok(settings(&built_with, &mpiexec, value))
+}
+
 /// For a reader: with what `program` was built, and what becomes of that where `mpiexec` starts it.
 pub fn explanation(program: &OsStr, mpiexec: &Path) -> Result<String, String> {
     let here = std::env::current_dir().map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::assignment::{Orders, Runs};
 use crate::binding::{self, Shares, Topology};
-use crate::built_with::{self, BuiltWith};
+use crate::built_with;
 use crate::environment::{self, JOB_VARIABLE};
 use crate::program::{self, Unusable};
 use crate::quote::quote;
@@ -192,16 +192,8 @@ fn plan_application(
         application.path.as_deref(),
         value("PATH").or_else(|| std::env::var_os("PATH")),
     )?;
-    let built_with = built_with::read(&program);
-    if let BuiltWith::Another(what) = &built_with {
-        return Err(unusable(format!(
-            "`{}` was built with {what}, in place of which there is no library here; build it with mpicc, mpicxx or mpifort of \
-             WeftMPI (docs/compatibility.md)",
-            application.program.display()
-        )));
-    }
-    let mpiexec = std::env::current_exe().unwrap_or_default();
-    let libraries = built_with::settings(&built_with, &mpiexec, value);
+    let libraries = built_with::libraries(&program, value)
+        .map_err(|why| unusable(format!("`{}` {why}", application.program.display())))?;
     let c_string = |bytes: Vec<u8>| {
         CString::new(bytes).map_err(|_| unusable("an argument holds a zero byte".into()))
     };

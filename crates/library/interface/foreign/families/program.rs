@@ -5,18 +5,19 @@ use std::ffi::c_int;
 use mpi_abi::foreign::{self, Abi};
 use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
 
+use crate::handles::word;
 use crate::kinds::{COMMUNICATOR, DATATYPE, ERROR_CODE, FILE, SESSION, STATUS, WINDOW};
 use weft_foreign::convert::Kind;
 
-struct OpenMpi;
+struct Program;
 
-impl Abi for OpenMpi {
+impl Abi for Program {
     fn comm(&self, comm: MPI_Comm) -> usize {
-        COMMUNICATOR::to_foreign(comm).addr()
+        word(COMMUNICATOR::to_foreign(comm))
     }
 
     fn datatype(&self, datatype: MPI_Datatype) -> usize {
-        DATATYPE::to_foreign(datatype).addr()
+        word(DATATYPE::to_foreign(datatype))
     }
 
     fn file(&self, file: MPI_File) -> usize {
@@ -24,11 +25,11 @@ impl Abi for OpenMpi {
     }
 
     fn session(&self, session: MPI_Session) -> usize {
-        SESSION::to_foreign(session).addr()
+        word(SESSION::to_foreign(session))
     }
 
     fn window(&self, win: MPI_Win) -> usize {
-        WINDOW::to_foreign(win).addr()
+        word(WINDOW::to_foreign(win))
     }
 
     fn code(&self, code: c_int) -> c_int {
@@ -52,7 +53,7 @@ impl Abi for OpenMpi {
 }
 
 extern "C" fn begin() {
-    foreign::set(&OpenMpi);
+    foreign::set(&Program);
 }
 
 /// Run by the dynamic linker, before the program can call anything.
