@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh PREFIX            copies what `cargo build --release` made, and what goes with it, to PREFIX
+# install.sh PREFIX            copies what `cargo build --release --workspace` made, and what goes with it, to PREFIX
 # install.sh --remove PREFIX   takes it away again
 # DESTDIR is put before PREFIX. The tree holds no path of its own: it works after being moved.
 set -eu
@@ -58,7 +58,7 @@ esac
 if [ $action = remove ]; then remove; exit; fi
 
 for file in libmpi_abi.so libmpifort_abi.so libweft_mpich.so libweft_openmpi.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
-    [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release"
+    [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release --workspace"
 done
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
 command -v objcopy >/dev/null || fail "objcopy is missing, of binutils, which sets the symbols apart"

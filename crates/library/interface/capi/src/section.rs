@@ -48,22 +48,22 @@ unsafe extern "C" fn weft_type_in_section(
     made.map_or(MPI_DATATYPE_NULL, TypeId::into_c)
 }
 
-type Step = unsafe extern "C" fn(*mut c_void);
+type Hook = unsafe extern "C" fn(*mut c_void);
 
 /// What follows an operation, as the Fortran library says it.
-struct Steps {
+struct Hooks {
     state: *mut c_void,
-    before: Step,
-    after: Step,
-    release: Step,
+    before: Hook,
+    after: Hook,
+    release: Hook,
 }
 
-// SAFETY: the caller of `weft_follow` promises that any thread may take the steps.
-unsafe impl Send for Steps {}
+// SAFETY: the caller of `weft_follow` promises that any thread may call the hooks.
+unsafe impl Send for Hooks {}
 // SAFETY: as above; one operation takes them at a time.
-unsafe impl Sync for Steps {}
+unsafe impl Sync for Hooks {}
 
-impl Follow for Steps {
+impl Follow for Hooks {
     fn before(&self) {
         // SAFETY: the state stands until it is released.
         unsafe { (self.before)(self.state) }
@@ -75,7 +75,7 @@ impl Follow for Steps {
     }
 }
 
-impl Drop for Steps {
+impl Drop for Hooks {
     fn drop(&mut self) {
         // SAFETY: the last use of the state.
         unsafe { (self.release)(self.state) }
@@ -86,24 +86,24 @@ impl Drop for Steps {
 /// is called before each start of a persistent one, `release` when the state is not used any more.
 ///
 /// # Safety
-/// The request is that of an operation of `comm` just made. Any thread may take the steps, until the state is released.
+/// The request is that of an operation of `comm` just made. Any thread may call the hooks, until the state is released.
 #[exported]
 unsafe extern "C" fn weft_follow(
     request: *mut MPI_Request,
     comm: MPI_Comm,
     state: *mut c_void,
-    before: Step,
-    after: Step,
-    release: Step,
+    before: Hook,
+    after: Hook,
+    release: Hook,
 ) -> c_int {
-    let steps = Arc::new(Steps {
+    let hooks = Arc::new(Hooks {
         state,
         before,
         after,
         release,
     });
     // SAFETY: by this function's contract; conversions of handles follow no pointer.
-    let followed = unsafe { place(*request, comm, steps) };
+    let followed = unsafe { place(*request, comm, hooks) };
     match followed {
         Ok(new) => {
             // SAFETY: by this function's contract.
@@ -120,11 +120,11 @@ unsafe extern "C" fn weft_follow(
 
 /// # Safety
 /// As of [`weft_follow`].
-unsafe fn place(request: MPI_Request, comm: MPI_Comm, steps: Arc<Steps>) -> Result<Request> {
+unsafe fn place(request: MPI_Request, comm: MPI_Comm, hooks: Arc<Hooks>) -> Result<Request> {
     // SAFETY: by this function's contract.
     let (request, comm) = unsafe {
         let request = Request::from_c(request, "request")?;
         (request, CommId::from_c(comm, "comm")?)
     };
-    follow(request, comm, steps)
+    follow(request, comm, hooks)
 }

@@ -7,16 +7,16 @@ use weft_abi::*;
 use crate::copied::Copied;
 use crate::handle::Handle;
 
-type Step = unsafe extern "C" fn(*mut c_void);
+type Hook = unsafe extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
     fn weft_follow(
         request: *mut MPI_Request,
         comm: MPI_Comm,
         state: *mut c_void,
-        before: Step,
-        after: Step,
-        release: Step,
+        before: Hook,
+        after: Hook,
+        release: Hook,
     ) -> c_int;
 }
 
@@ -38,7 +38,7 @@ pub unsafe fn keep(
     if code != MPI_SUCCESS || !operands.iter().any(Copied::is_copied) {
         return code;
     }
-    // SAFETY: by this function's contract; the steps below take the state as it is given here.
+    // SAFETY: by this function's contract; the hooks below take the state as it is given here.
     unsafe {
         let state = Box::into_raw(Box::new(operands)).cast();
         weft_follow(

@@ -11,7 +11,7 @@ use weft_messages::request::Status;
 use weft_objects::UNDEFINED;
 use weft_objects::types::Buffer;
 
-use super::form::{Direction, Place};
+use super::form::{Direction, Positioning};
 use super::hints::OwnSettings;
 use super::object::{File, share};
 use super::representation::Typed;
@@ -116,15 +116,15 @@ impl Unplaced {
         Ok(access)
     }
 
-    /// As `place` says, in a call of this process alone.
-    pub fn placed(self, place: Place) -> Result<Access> {
-        match place {
-            Place::At(offset) => {
+    /// As `positioning` says, in a call of this process alone.
+    pub fn placed(self, positioning: Positioning) -> Result<Access> {
+        match positioning {
+            Positioning::At(offset) => {
                 self.file.mode.check_random()?;
                 self.at(offset)
             }
-            Place::Individual => self.at_individual(),
-            Place::Shared => {
+            Positioning::Individual => self.at_individual(),
+            Positioning::Shared => {
                 let offset = self.file.shared.advance(self.etypes)?;
                 self.at(offset)
             }

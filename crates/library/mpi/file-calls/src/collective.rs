@@ -17,15 +17,15 @@ use weft_process::background;
 use super::access::{Access, Unplaced};
 use super::agreement::{exchange, settle};
 use super::disk::Disk;
-use super::form::{Direction, Place};
+use super::form::{Direction, Positioning};
 use super::seen::too_far;
 use super::two_phase::carry_out;
 
-/// A collective access as `place` says.
-fn placed(unplaced: Unplaced, place: Place) -> Result<Access> {
-    match place {
-        Place::Shared => ordered(unplaced),
-        place => unplaced.placed(place),
+/// A collective access as `positioning` says.
+fn placed(unplaced: Unplaced, positioning: Positioning) -> Result<Access> {
+    match positioning {
+        Positioning::Shared => ordered(unplaced),
+        positioning => unplaced.placed(positioning),
     }
 }
 
@@ -69,10 +69,10 @@ fn places(told: &[[i64; 1]], rank: usize) -> Result<[i64; 2]> {
 pub fn transfer_all(
     id: FileId,
     direction: Direction,
-    place: Place,
+    positioning: Positioning,
     buffer: Buffer,
 ) -> Result<Status> {
-    let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
+    let access = placed(Unplaced::new(id, direction, &buffer)?, positioning)?;
     let file = access.file.clone();
     let tag = file.comm.next_operation();
     let place = Arc::new(Mutex::new(None));
@@ -96,10 +96,10 @@ pub fn transfer_all(
 pub fn start_all(
     id: FileId,
     direction: Direction,
-    place: Place,
+    positioning: Positioning,
     buffer: Buffer,
 ) -> Result<Request> {
-    let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
+    let access = placed(Unplaced::new(id, direction, &buffer)?, positioning)?;
     let calls_program = access.seen.representation.calls_program();
     // Where there can be no thread, the program's calls make the progress: the others wait for this process.
     let kept = match calls_program {

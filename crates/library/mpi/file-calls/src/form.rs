@@ -10,7 +10,7 @@ pub enum Direction {
 
 /// Where in the view an access begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Positioning {
     /// At an offset, in etypes.
     At(i64),
     /// At the individual file pointer, which moves on.
@@ -28,11 +28,11 @@ pub enum Pair {
 }
 
 impl Pair {
-    pub(super) fn of(place: Place) -> Pair {
-        match place {
-            Place::At(_) => Pair::At,
-            Place::Individual => Pair::Individual,
-            Place::Shared => Pair::Ordered,
+    pub(super) fn of(positioning: Positioning) -> Pair {
+        match positioning {
+            Positioning::At(_) => Pair::At,
+            Positioning::Individual => Pair::Individual,
+            Positioning::Shared => Pair::Ordered,
         }
     }
 }

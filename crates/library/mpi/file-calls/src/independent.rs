@@ -10,12 +10,17 @@ use weft_objects::types::Buffer;
 use weft_process::engine::engine;
 
 use super::access::{Access, Unplaced};
-use super::form::{Direction, Place};
+use super::form::{Direction, Positioning};
 use super::pool;
 
 /// `MPI_File_read`, `MPI_File_write_at` and their kin.
-pub fn transfer(id: FileId, direction: Direction, place: Place, buffer: Buffer) -> Result<Status> {
-    run(Unplaced::new(id, direction, &buffer)?.placed(place)?)
+pub fn transfer(
+    id: FileId,
+    direction: Direction,
+    positioning: Positioning,
+    buffer: Buffer,
+) -> Result<Status> {
+    run(Unplaced::new(id, direction, &buffer)?.placed(positioning)?)
 }
 
 fn run(access: Access) -> Result<Status> {
@@ -24,8 +29,13 @@ fn run(access: Access) -> Result<Status> {
 }
 
 /// `MPI_File_iread` and its kin. What the program's own functions convert is read and written in the call.
-pub fn start(id: FileId, direction: Direction, place: Place, buffer: Buffer) -> Result<Request> {
-    let access = Unplaced::new(id, direction, &buffer)?.placed(place)?;
+pub fn start(
+    id: FileId,
+    direction: Direction,
+    positioning: Positioning,
+    buffer: Buffer,
+) -> Result<Request> {
+    let access = Unplaced::new(id, direction, &buffer)?.placed(positioning)?;
     let comm = &access.file.comm;
     let request = engine().external_in(comm.lane(), comm.context(Traffic::Internal))?;
     let complete = move |status: EngineStatus| {

@@ -30,7 +30,7 @@ mod split;
 mod two_phase;
 
 pub use collective::{start_all, transfer_all};
-pub use form::{Direction, Pair, Place};
+pub use form::{Direction, Pair, Positioning};
 #[cfg(fuzzing)]
 pub use hints::fuzz as fuzz_settings;
 pub use independent::{start, transfer};

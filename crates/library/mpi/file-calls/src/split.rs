@@ -7,17 +7,22 @@ use weft_messages::request::{Request, Status};
 use weft_objects::types::Buffer;
 
 use super::collective::start_all;
-use super::form::{Direction, Pair, Place, Split};
+use super::form::{Direction, Pair, Positioning, Split};
 use super::object::share;
 
 /// `MPI_File_read_all_begin` and its kin.
-pub fn begin(id: FileId, direction: Direction, place: Place, buffer: Buffer) -> Result<()> {
+pub fn begin(
+    id: FileId,
+    direction: Direction,
+    positioning: Positioning,
+    buffer: Buffer,
+) -> Result<()> {
     let file = share(id)?;
     file.check_no_split()?;
-    let request = start_all(id, direction, place, buffer)?;
+    let request = start_all(id, direction, positioning, buffer)?;
     *file.split.lock() = Some(Split {
         direction,
-        pair: Pair::of(place),
+        pair: Pair::of(positioning),
         address: buffer.address.addr(),
         request,
     });

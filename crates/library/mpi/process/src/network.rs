@@ -10,7 +10,7 @@ use weft_bootstrap::Job;
 use weft_engine::{LANES, describe_packet};
 use weft_error::{Class, Error, Result, argument};
 use weft_rdma::{Common, Rdma, Use};
-use weft_routes::{Address, Decide, Either, Routes, Way, card, part};
+use weft_routes::{Address, Decide, Either, Route, Routes, card, part};
 use weft_shm::Shm;
 use weft_tcp::{Options, Tcp, explained, is_on_common_network, prefix_of};
 use weft_transport::Directory;
@@ -136,8 +136,8 @@ fn decide(rdma: Rdma, cards: Arc<Address>) -> Decide {
             Common::Nothing => false,
         };
         match common.unwrap_or_default().into_iter().any(leads) {
-            true => Way::First,
-            false => Way::Second,
+            true => Route::First,
+            false => Route::Second,
         }
     })
 }

@@ -12,7 +12,7 @@ use weft_rma::far::Updating;
 
 use super::errors::unreached;
 use super::far::{Buffers, Far};
-use super::object::{Place, Window, find};
+use super::object::{Locality, Window, find};
 use super::transfer::{Checked, Epoch, Form, Plain, TargetBuffer, check_fits};
 
 /// The elements of a buffer as packed bytes: the buffer itself where it is contiguous.
@@ -161,7 +161,7 @@ fn general_accumulate<F: Form>(
     check_same("origin_datatype", origin.datatype, basic)?;
     let operation = operation(op, basic)?;
     check_equal("origin_count", &memory, &checked)?;
-    if let Place::Far(far) = checked.place {
+    if let Locality::Far(far) = checked.locality {
         let buffers = Buffers {
             operands: Some(memory),
             results: None,
@@ -218,7 +218,7 @@ pub fn get_accumulate<F: Form>(
             Some(memory)
         }
     };
-    if let Place::Far(far) = checked.place {
+    if let Locality::Far(far) = checked.locality {
         let results = Some(results);
         let buffers = Buffers { operands, results };
         return window.update_far::<F>(far, &checked, Updating { op, basic }, &buffers);
@@ -295,7 +295,7 @@ fn general_fetch_and_op(
     };
     let operation = operation(op, element.predefined)?;
     let results = types::memory(result, 1, datatype).of_buffer("result")?;
-    if let Place::Far(far) = element.checked.place {
+    if let Locality::Far(far) = element.checked.locality {
         let operands = match op {
             Op::NoOp => None,
             _ => Some(types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?),
@@ -368,7 +368,7 @@ fn general_compare_and_swap(
     let (value, compared) = (memory(origin, "origin")?, memory(compare, "compare")?);
     let results = memory(result, "result")?;
     let target = element.checked.target();
-    if let Place::Far(far) = element.checked.place {
+    if let Locality::Far(far) = element.checked.locality {
         let at = (target.offset, element.predefined);
         // SAFETY: the three buffers were checked to hold an element each, and are valid until the access is complete.
         return window.access_far::<Plain>(far, &element.checked, |path, _, _| unsafe {

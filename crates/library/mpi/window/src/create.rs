@@ -11,7 +11,7 @@ use weft_memory::Memory;
 use weft_objects::PROC_NULL;
 use weft_objects::comm::Comm;
 use weft_process::engine::engine;
-use weft_rma::{ATTACHMENTS, Member, Own, Place, Processes, Ranks, Refused};
+use weft_rma::{ATTACHMENTS, Backing, Member, Own, Processes, Ranks, Refused};
 use weft_transport::{Allocation, Fabric};
 
 use super::errors::unreached;
@@ -322,13 +322,13 @@ fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]], near: &[u32]) -
         let [control, memory, address] = told[rank as usize];
         Member {
             control: control as u64,
-            place: match request.flavor {
-                Flavor::Create => Place::User(address as u64),
+            backing: match request.flavor {
+                Flavor::Create => Backing::User(address as u64),
                 // Of the network's memory there is this process's part alone.
-                Flavor::Allocate if address != 0 => Place::User(address as u64),
-                Flavor::Dynamic => Place::Dynamic,
-                _ if wishes.whole => Place::Whole(wishes.before(rank)),
-                _ => Place::Piece(memory as u64),
+                Flavor::Allocate if address != 0 => Backing::User(address as u64),
+                Flavor::Dynamic => Backing::Dynamic,
+                _ if wishes.whole => Backing::Whole(wishes.before(rank)),
+                _ => Backing::Piece(memory as u64),
             },
             bytes: wishes.sizes[rank as usize] as u64,
             unit: wishes.units[rank as usize],
@@ -450,9 +450,9 @@ pub fn shared_query(id: WindowId, rank: i32) -> Result<SharedPart> {
         rank => window.check_rank("rank", rank)?,
     };
     let bytes = window.near_bytes(rank) as i64;
-    let address = match window.place(rank) {
-        object::Place::Near(number) => window.rma.address(number).map_err(unreached)?,
-        object::Place::Far(_) => None,
+    let address = match window.locality(rank) {
+        object::Locality::Near(number) => window.rma.address(number).map_err(unreached)?,
+        object::Locality::Far(_) => None,
     };
     let address = address.filter(|_| bytes > 0);
     Ok(SharedPart {
@@ -515,9 +515,9 @@ pub fn detach(id: WindowId, base: *const u8) -> Result<()> {
 impl Window {
     /// Bytes of a part on this host; 0 of another.
     fn near_bytes(&self, rank: u32) -> u64 {
-        match self.place(rank) {
-            object::Place::Near(number) => self.rma.member(number).bytes,
-            object::Place::Far(_) => 0,
+        match self.locality(rank) {
+            object::Locality::Near(number) => self.rma.member(number).bytes,
+            object::Locality::Far(_) => 0,
         }
     }
 

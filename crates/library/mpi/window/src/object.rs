@@ -93,12 +93,12 @@ impl Window {
 
     /// Where the process of a rank has its part.
     #[inline]
-    pub(super) fn place(&self, rank: u32) -> Place<'_> {
+    pub(super) fn locality(&self, rank: u32) -> Locality<'_> {
         match &self.far {
-            None => Place::Near(rank),
+            None => Locality::Near(rank),
             Some(far) => match far.part(rank).number {
-                Some(number) => Place::Near(number),
-                None => Place::Far(far),
+                Some(number) => Locality::Near(number),
+                None => Locality::Far(far),
             },
         }
     }
@@ -110,7 +110,7 @@ impl Window {
 
 /// Where a part of a window is.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum Locality<'a> {
     /// On this host, whose processes have numbers in the window.
     Near(u32),
     Far(&'a Far),

@@ -13,7 +13,7 @@ use weft_rma::Target;
 use super::errors::unreached;
 use super::far::{Far, Owner, Path};
 use super::figures::Flavor;
-use super::object::{Place, Window, find};
+use super::object::{Locality, Window, find};
 
 /// The target arguments of an access.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ impl Form for Requested {
 /// A target whose arguments were checked.
 pub(super) struct Checked<'a> {
     pub rank: u32,
-    pub place: Place<'a>,
+    pub locality: Locality<'a>,
     offset: i64,
     count: usize,
     pub datatype: Found,
@@ -98,9 +98,9 @@ impl Checked<'_> {
     /// As the processes of its host number it, or, if that is another, by rank.
     pub fn target(&self) -> Target<'_> {
         Target {
-            rank: match self.place {
-                Place::Near(number) => number,
-                Place::Far(_) => self.rank,
+            rank: match self.locality {
+                Locality::Near(number) => number,
+                Locality::Far(_) => self.rank,
             },
             offset: self.offset,
             datatype: &self.datatype,
@@ -137,7 +137,7 @@ impl Window {
         }
         Ok(Some(Checked {
             rank,
-            place: self.place(rank),
+            locality: self.locality(rank),
             offset,
             count,
             datatype,
@@ -252,7 +252,7 @@ impl Window {
         };
         let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
-        if let Place::Far(far) = checked.place {
+        if let Locality::Far(far) = checked.locality {
             // SAFETY: the caller's buffer, checked by `memory`, is valid for reads until the access is complete.
             return self.access_far::<F>(far, &checked, |path, target, owner| unsafe {
                 path.put(target, &memory, owner)
@@ -270,7 +270,7 @@ impl Window {
         };
         let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
-        if let Place::Far(far) = checked.place {
+        if let Locality::Far(far) = checked.locality {
             // SAFETY: as in `put`, for writes.
             return self.access_far::<F>(far, &checked, |path, target, owner| unsafe {
                 path.get(target, &memory, owner)

@@ -15,7 +15,7 @@ use crate::state::State;
 
 /// Where an access goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct AccessTarget {
     /// That for which the memory was exposed.
     pub lane: u32,
     pub peer: Peer,
@@ -30,7 +30,7 @@ impl<F: Fabric> Engine<F> {
     /// Moves all of `memory` to a peer's, or from there. The fabric reaches what this peer exposes ([`Fabric::reaches_exposed`]).
     pub fn access(
         &self,
-        place: Place,
+        place: AccessTarget,
         direction: Direction,
         memory: Memory,
     ) -> Result<RequestId, Exhausted> {

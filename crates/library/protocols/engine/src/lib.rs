@@ -59,7 +59,7 @@ mod waiting;
 mod wake;
 mod watch;
 
-pub use access::Place;
+pub use access::AccessTarget;
 pub use background::Background;
 pub use counts::Counts;
 pub use engine::{Engine, Exhausted};

@@ -9,7 +9,7 @@ use weft_sync::{now_ns, sleep_in_place_of_yield};
 use weft_transport::Fabric;
 
 use crate::engine::Engine;
-use crate::waiting::{InVain, Others, Polls, Way};
+use crate::waiting::{AfterPoll, InVain, Others, Polls};
 
 /// The shortest sleep there is: the kernel adds its slack of 50 us.
 const NAP: Duration = Duration::from_nanos(1);
@@ -81,9 +81,9 @@ impl<F: Fabric> Engine<F> {
             false => Others::Unknown,
         };
         match count(|polls| polls.count(others)) {
-            Way::Keep => {}
-            Way::Yield => _ = self.yield_core(),
-            Way::Nap => {
+            AfterPoll::Keep => {}
+            AfterPoll::Yield => _ = self.yield_core(),
+            AfterPoll::Nap => {
                 std::thread::sleep(NAP);
                 self.look_everywhere();
             }

@@ -32,8 +32,8 @@ use crate::make_way;
 use crate::request_id::RequestId;
 use crate::state::State;
 use crate::waiter::Waiter;
-use crate::waiting::{ALL_LANES_EVERY, Pace, Staying, Step, wake_of};
-use crate::watch::{Place, Watch};
+use crate::waiting::{ALL_LANES_EVERY, BeforeTurn, Pace, Staying, wake_of};
+use crate::watch::{SleepRole, Watch};
 
 /// Threads alive that have ever waited: each may want a core, though it waits for nothing now.
 static MEMBERS: AtomicU32 = AtomicU32::new(0);
@@ -341,10 +341,10 @@ impl<F: Fabric> Engine<F> {
                 continue;
             }
             match self.step(&mut staying) {
-                Step::Spin => std::hint::spin_loop(),
-                Step::Yield => self.yield_while(&mut staying),
-                Step::Sleep if self.sleep(&mut condition) => break,
-                Step::Sleep => {}
+                BeforeTurn::Spin => std::hint::spin_loop(),
+                BeforeTurn::Yield => self.yield_while(&mut staying),
+                BeforeTurn::Sleep if self.sleep(&mut condition) => break,
+                BeforeTurn::Sleep => {}
             }
         }
         if staying.is_counted() {
@@ -353,7 +353,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     #[inline]
-    fn step(&self, staying: &mut Staying) -> Step {
+    fn step(&self, staying: &mut Staying) -> BeforeTurn {
         let wake_ns = || self.wake_cost.known_ns();
         staying.step(weft_sync::now_ns, wake_ns, make_way::keeps)
     }
@@ -400,8 +400,8 @@ impl<F: Fabric> Engine<F> {
             return self.watch_doorbell(condition);
         }
         let place = self.watch.join(&parker);
-        if !matches!(place, Place::Watcher) {
-            if matches!(place, Place::PromisedWatch) {
+        if !matches!(place, SleepRole::Watcher) {
+            if matches!(place, SleepRole::PromisedWatch) {
                 self.fabric.wake();
             }
             match condition.longest_sleep() {
@@ -473,8 +473,8 @@ impl<F: Fabric> Engine<F> {
                 staying = Staying::new(pace.after_something());
             } else {
                 match self.step(&mut staying) {
-                    Step::Spin if !pace.makes_way() => std::hint::spin_loop(),
-                    Step::Sleep if !self.has_callers() => break,
+                    BeforeTurn::Spin if !pace.makes_way() => std::hint::spin_loop(),
+                    BeforeTurn::Sleep if !self.has_callers() => break,
                     _ => self.yield_while(&mut staying),
                 }
                 staying.count_turn();

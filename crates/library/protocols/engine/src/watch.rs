@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::waiter::Waiter;
 
 /// What a thread that wants to sleep does.
-pub(crate) enum Place {
+pub(crate) enum SleepRole {
     /// It is the watcher from here on.
     Watcher,
     /// It parks, and is woken like the others.
@@ -40,16 +40,16 @@ impl Watch {
     }
 
     /// A thread of the program's wants to sleep.
-    pub fn join(&self, parker: &Arc<Waiter>) -> Place {
+    pub fn join(&self, parker: &Arc<Waiter>) -> SleepRole {
         let mut sleepers = self.sleepers();
         if !sleepers.watched {
             sleepers.watched = true;
-            return Place::Watcher;
+            return SleepRole::Watcher;
         }
         sleepers.parked.push(parker.clone());
         match sleepers.is_background {
-            true => Place::PromisedWatch,
-            false => Place::Parked,
+            true => SleepRole::PromisedWatch,
+            false => SleepRole::Parked,
         }
     }
 

@@ -188,7 +188,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::member::Place;
+    use crate::member::Backing;
 
     fn find(entry: &Entry, displacement: i64, bytes: usize) -> Option<Direct<'_>> {
         // SAFETY: the part lives as long as the entry, and there are no stripes.
@@ -204,10 +204,10 @@ mod tests {
         for (displacement, unit) in displacements.flat_map(|at| [(at, 1), (at, 8), (at, i64::MAX)])
         {
             let (control, bytes) = (0, part.len() as u64);
-            let place = Place::Piece(0);
+            let backing = Backing::Piece(0);
             let entry = Entry::new(&Member {
                 control,
-                place,
+                backing,
                 bytes,
                 unit,
             });

@@ -35,7 +35,7 @@ mod tests;
 
 pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
 pub use direct::{Direct, Word};
-pub use member::{Member, Place};
+pub use member::{Backing, Member};
 pub use operation::Operation;
 pub use target::{Fault, Target};
 pub use weft_sync::LockKind;

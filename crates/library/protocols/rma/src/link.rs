@@ -1,4 +1,4 @@
-//! The way to one process's part of a window: directly, by the kernel's copies, or by active messages.
+//! The path to one process's part of a window: directly, by the kernel's copies, or by active messages.
 
 use std::io;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::stripes::Stripes;
 use crate::target::{Fault, Target, check_within};
 
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum Path {
     /// By loads and stores: this process's own memory, or a piece of the other's segment.
     Direct(*mut u8),
     /// By process_vm_readv(2) and process_vm_writev(2).
@@ -22,11 +22,11 @@ pub enum Way {
     Target,
 }
 
-/// A way found.
+/// A path that was found.
 pub struct Link {
     pub process: Process,
     pub control: Arc<Control>,
-    pub way: Way,
+    pub path: Path,
     /// Keeps the piece mapped.
     _mapping: Option<Mapping>,
     /// Where the part begins in the process's own memory, if it is user memory.
@@ -50,7 +50,7 @@ impl Link {
         Link {
             process,
             control,
-            way: Way::Direct(base),
+            path: Path::Direct(base),
             _mapping: None,
             address: 0,
             bytes: Some(bytes),
@@ -59,11 +59,11 @@ impl Link {
     }
 
     pub fn mapped(process: Process, control: Arc<Control>, mapping: Mapping, bytes: u64) -> Link {
-        let way = Way::Direct(mapping.base());
+        let path = Path::Direct(mapping.base());
         Link {
             process,
             control,
-            way,
+            path,
             _mapping: Some(mapping),
             address: 0,
             bytes: Some(bytes),
@@ -79,17 +79,17 @@ impl Link {
         address: u64,
         bytes: Option<u64>,
     ) -> Link {
-        let way = if own {
-            Way::Direct(std::ptr::with_exposed_provenance_mut(address as usize))
+        let path = if own {
+            Path::Direct(std::ptr::with_exposed_provenance_mut(address as usize))
         } else if process.copies_allowed() {
-            Way::Kernel
+            Path::Kernel
         } else {
-            Way::Target
+            Path::Target
         };
         Link {
             process,
             control,
-            way,
+            path,
             _mapping: None,
             address,
             bytes,
@@ -100,8 +100,8 @@ impl Link {
     /// Where the byte at an offset of the part is in this process, if loads and stores reach it.
     #[inline]
     pub fn pointer(&self, offset: i64) -> Option<*mut u8> {
-        match &self.way {
-            Way::Direct(base) => Some(base.wrapping_offset(offset as isize)),
+        match &self.path {
+            Path::Direct(base) => Some(base.wrapping_offset(offset as isize)),
             _ => None,
         }
     }

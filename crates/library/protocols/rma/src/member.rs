@@ -5,7 +5,7 @@
 pub struct Member {
     /// Its control area, as an offset in its segment.
     pub control: u64,
-    pub place: Place,
+    pub backing: Backing,
     pub bytes: u64,
     /// Displacements in it are so many bytes each; positive.
     pub unit: i64,
@@ -13,7 +13,7 @@ pub struct Member {
 
 /// Whose memory a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Backing {
     /// A piece of its segment, at this offset.
     Piece(u64),
     /// This far into the piece that all share, whose owner is the window's first process.

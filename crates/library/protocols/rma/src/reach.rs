@@ -4,7 +4,7 @@ use weft_shm::Stretch;
 use weft_sync::{Answer, Ask};
 
 use crate::control::MESSAGE_BYTES;
-use crate::link::{Link, Way};
+use crate::link::{Link, Path};
 use crate::target::Fault;
 use crate::window::Window;
 
@@ -30,8 +30,8 @@ impl Window {
         stretches: &[Stretch],
         into: *mut u8,
     ) -> Result<(), Fault> {
-        match &link.way {
-            Way::Kernel => {
+        match &link.path {
+            Path::Kernel => {
                 // SAFETY: by this function's contract.
                 let copied = unsafe { link.process.gather(stretches, into) };
                 copied.map_err(|error| link.failed(&error))
@@ -53,8 +53,8 @@ impl Window {
         stretches: &[Stretch],
         from: *const u8,
     ) -> Result<(), Fault> {
-        match &link.way {
-            Way::Kernel => {
+        match &link.path {
+            Path::Kernel => {
                 // SAFETY: by this function's contract.
                 let copied = unsafe { link.process.scatter(stretches, from) };
                 copied.map_err(|error| link.failed(&error))

@@ -15,7 +15,7 @@ use weft_transport::{Fabric, Peer};
 
 use crate::runs::RUNS;
 use crate::{
-    Fault, LockKind, Member, Operation, Own, Place, Processes, Ranks, Target, Update, Window,
+    Backing, Fault, LockKind, Member, Operation, Own, Processes, Ranks, Target, Update, Window,
 };
 
 fn spin(met: &mut dyn FnMut() -> bool) {
@@ -74,9 +74,9 @@ fn window_among(
         .zip(&mut parts)
         .map(|(own, part)| Member {
             control: own.control(),
-            place: match user_memory {
-                true => Place::User(part.as_mut_ptr().expose_provenance() as u64),
-                false => Place::Piece(own.memory()),
+            backing: match user_memory {
+                true => Backing::User(part.as_mut_ptr().expose_provenance() as u64),
+                false => Backing::Piece(own.memory()),
             },
             bytes: words as u64 * 8,
             unit: 8,

@@ -14,7 +14,7 @@ use crate::attachments;
 use crate::control::{Control, Shape};
 use crate::direct::{Direct, Entry};
 use crate::link::Link;
-use crate::member::{Member, Place};
+use crate::member::{Backing, Member};
 use crate::target::Fault;
 
 /// Between two looks whether those who are waited for live.
@@ -161,7 +161,7 @@ impl Window {
         let server = Server::new(self.control.clone(), self.owner(), Box::new(answer));
         let server = Arc::new(server);
         let own = &self.members[self.me as usize];
-        if let Place::User(address) = own.place {
+        if let Backing::User(address) = own.backing {
             server.open(address, own.bytes);
         }
         self.shm.add_service(server.clone());
@@ -193,7 +193,7 @@ impl Window {
         Ok(self
             .link(rank)?
             .pointer(0)
-            .filter(|_| self.member(rank).place != Place::Dynamic))
+            .filter(|_| self.member(rank).backing != Backing::Dynamic))
     }
 
     /// Where `bytes` bytes at a displacement in the part of the process of a rank are, if loads and stores reach them and the way there has been
@@ -242,8 +242,8 @@ impl Window {
         };
         let first = |memory: Option<*mut u8>| memory.unwrap_or(std::ptr::null_mut());
         let exposed = self.memory.as_ref().map(|memory| memory.base());
-        let link = match member.place {
-            Place::Whole(inner) => {
+        let link = match member.backing {
+            Backing::Whole(inner) => {
                 let base = first(exposed.or(self.whole.as_ref().map(Mapping::base)));
                 Link::direct(
                     process,
@@ -252,20 +252,22 @@ impl Window {
                     member.bytes,
                 )
             }
-            Place::Piece(_) if own || member.bytes == 0 => {
+            Backing::Piece(_) if own || member.bytes == 0 => {
                 let base = first(exposed.filter(|_| own));
                 Link::direct(process, control, base, member.bytes)
             }
-            Place::Piece(offset) => {
+            Backing::Piece(offset) => {
                 let mapping = process.map(offset, member.bytes as usize)?;
                 Link::mapped(process, control, mapping, member.bytes)
             }
-            Place::User(address) => Link::user(process, control, own, address, Some(member.bytes)),
-            Place::Dynamic => Link::user(process, control, own, 0, None),
+            Backing::User(address) => {
+                Link::user(process, control, own, address, Some(member.bytes))
+            }
+            Backing::Dynamic => Link::user(process, control, own, 0, None),
         };
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
-        if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
+        if let Some(base) = link.pointer(0).filter(|_| member.backing != Backing::Dynamic) {
             let rank = self
                 .ranks
                 .as_ref()

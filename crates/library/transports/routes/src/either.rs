@@ -3,10 +3,10 @@
 //! Which one, is decided when a peer is first needed, by what `decide` finds on its card; a job that has one of the two only, decides
 //! nothing. Both processes of a pair decide alike, since each compares the same two cards.
 
+mod decisions;
 mod endpoint;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use weft_memory::Memory;
 use weft_transport::{Allocation, Exposure, Fabric, Far, Peer};
 
+use decisions::Decisions;
+pub use decisions::{Decide, Route};
 pub use endpoint::EitherEndpoint;
-use ways::Ways;
-pub use ways::{Decide, Way};
 
 /// The longest sleep of the second alone: what the first waits for does not end it.
 const SHORT_SLEEP_MS: u32 = 10;
@@ -26,7 +26,7 @@ const SHORT_SLEEP_MS: u32 = 10;
 pub struct Either<A, B> {
     first: Option<A>,
     second: Option<B>,
-    ways: Arc<Ways>,
+    decisions: Arc<Decisions>,
     /// Of the second, for the sleep that was prepared last. Only the thread that prepares it reads it, as only one sleeps.
     ticket: AtomicU32,
 }
@@ -34,12 +34,12 @@ pub struct Either<A, B> {
 impl<A: Far, B: Far> Either<A, B> {
     /// All peers by `first`.
     pub fn first(first: A) -> Either<A, B> {
-        Either::made(Some(first), None, Box::new(|_| Way::First))
+        Either::made(Some(first), None, Box::new(|_| Route::First))
     }
 
     /// All peers by `second`.
     pub fn second(second: B) -> Either<A, B> {
-        Either::made(None, Some(second), Box::new(|_| Way::Second))
+        Either::made(None, Some(second), Box::new(|_| Route::Second))
     }
 
     /// Each peer by the one that `decide` says.
@@ -51,7 +51,7 @@ impl<A: Far, B: Far> Either<A, B> {
         Either {
             first,
             second,
-            ways: Arc::new(Ways::new(decide)),
+            decisions: Arc::new(Decisions::new(decide)),
             ticket: AtomicU32::new(0),
         }
     }
@@ -68,15 +68,15 @@ impl<A: Far, B: Far> Fabric for Either<A, B> {
     fn endpoint(&self, lane: u32) -> Self::Endpoint {
         let first = self.first.as_ref().map(|fabric| fabric.endpoint(lane));
         let second = self.second.as_ref().map(|fabric| fabric.endpoint(lane));
-        EitherEndpoint::new(first, second, self.ways.clone())
+        EitherEndpoint::new(first, second, self.decisions.clone())
     }
 
     #[cold]
     fn connect(&self, peer: Peer) {
         match (&self.first, &self.second) {
-            (Some(first), Some(second)) => match self.ways.decide(peer) {
-                Way::First => first.connect(peer),
-                Way::Second => second.connect(peer),
+            (Some(first), Some(second)) => match self.decisions.decide(peer) {
+                Route::First => first.connect(peer),
+                Route::Second => second.connect(peer),
             },
             (Some(first), None) => first.connect(peer),
             (None, Some(second)) => second.connect(peer),
@@ -98,7 +98,7 @@ impl<A: Far, B: Far> Fabric for Either<A, B> {
         let Some(first) = &self.first else {
             return false;
         };
-        let is_by_first = self.second.is_none() || self.ways.decide(peer) == Way::First;
+        let is_by_first = self.second.is_none() || self.decisions.decide(peer) == Route::First;
         is_by_first && first.reaches_exposed(peer)
     }
 

@@ -21,6 +21,6 @@ mod patience;
 mod tests;
 
 pub use card::{Address, card, part};
-pub use either::{Decide, Either, EitherEndpoint, Way};
+pub use either::{Decide, Either, EitherEndpoint, Route};
 pub use endpoint::RoutesEndpoint;
 pub use fabric::Routes;

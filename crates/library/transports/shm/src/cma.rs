@@ -4,7 +4,7 @@ use std::io;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the other process (process_vm_readv(2)).
     Read,
     /// To the other process (process_vm_writev(2)).
@@ -36,14 +36,20 @@ impl Stretch {
 /// Copies `bytes` between `mine` and `theirs`, an address in process `pid`.
 ///
 /// # Safety
-/// `mine` is valid for `bytes`, for writes if the way is [`Way::Read`]. The other address need not be valid for
+/// `mine` is valid for `bytes`, for writes if the direction is [`Direction::Read`]. The other address need not be valid for
 /// anything: that is an error.
-pub unsafe fn copy(way: Way, pid: u32, mine: *mut u8, theirs: u64, bytes: usize) -> io::Result<()> {
+pub unsafe fn copy(
+    direction: Direction,
+    pid: u32,
+    mine: *mut u8,
+    theirs: u64,
+    bytes: usize,
+) -> io::Result<()> {
     let mut done = 0;
     while done < bytes {
         let theirs = [Stretch::new(theirs.wrapping_add(done as u64), bytes - done)];
         // SAFETY: what is left of the own bytes is valid by the contract.
-        done += unsafe { transfer(way, pid, mine.wrapping_add(done), &theirs) }?;
+        done += unsafe { transfer(direction, pid, mine.wrapping_add(done), &theirs) }?;
     }
     Ok(())
 }
@@ -54,7 +60,7 @@ pub unsafe fn copy(way: Way, pid: u32, mine: *mut u8, theirs: u64, bytes: usize)
 /// # Safety
 /// As for [`copy`], of as many bytes as all stretches have.
 pub unsafe fn copy_stretches(
-    way: Way,
+    direction: Direction,
     pid: u32,
     mut mine: *mut u8,
     mut theirs: &[Stretch],
@@ -72,11 +78,11 @@ pub unsafe fn copy_stretches(
                 address.wrapping_add(copied as u64),
             );
             // SAFETY: the rest of a stretch, valid by the contract.
-            unsafe { copy(way, pid, from.0, from.1, left) }?;
+            unsafe { copy(direction, pid, from.0, from.1, left) }?;
             copied = first.bytes();
         } else {
             // SAFETY: by the contract.
-            copied = unsafe { transfer(way, pid, mine, theirs) }?;
+            copied = unsafe { transfer(direction, pid, mine, theirs) }?;
         }
     }
     Ok(())
@@ -86,7 +92,12 @@ pub unsafe fn copy_stretches(
 ///
 /// # Safety
 /// As for [`copy_stretches`].
-unsafe fn transfer(way: Way, pid: u32, mine: *mut u8, theirs: &[Stretch]) -> io::Result<usize> {
+unsafe fn transfer(
+    direction: Direction,
+    pid: u32,
+    mine: *mut u8,
+    theirs: &[Stretch],
+) -> io::Result<usize> {
     let local = libc::iovec {
         iov_base: mine.cast(),
         iov_len: theirs.iter().map(Stretch::bytes).sum(),
@@ -95,9 +106,9 @@ unsafe fn transfer(way: Way, pid: u32, mine: *mut u8, theirs: &[Stretch]) -> io:
     let (pid, pieces) = (pid as libc::pid_t, theirs.len() as libc::c_ulong);
     // SAFETY: a stretch is an iovec; the own bytes are valid by the contract; the kernel checks the others.
     let copied = unsafe {
-        match way {
-            Way::Read => libc::process_vm_readv(pid, &local, 1, remote, pieces, 0),
-            Way::Write => libc::process_vm_writev(pid, &local, 1, remote, pieces, 0),
+        match direction {
+            Direction::Read => libc::process_vm_readv(pid, &local, 1, remote, pieces, 0),
+            Direction::Write => libc::process_vm_writev(pid, &local, 1, remote, pieces, 0),
         }
     };
     match copied {
@@ -113,7 +124,7 @@ pub fn reads(pid: u32, address: u64, expected: [u64; 2]) -> bool {
     let bytes = size_of_val(&found);
     let mine = found.as_mut_ptr().cast();
     // SAFETY: `found` is as long as said.
-    let read = unsafe { copy(Way::Read, pid, mine, address, bytes) };
+    let read = unsafe { copy(Direction::Read, pid, mine, address, bytes) };
     read.is_ok() && found == expected
 }
 
@@ -146,8 +157,8 @@ mod tests {
         let mut back = [0; 11];
         // SAFETY: both are as long as the stretches together.
         unsafe {
-            copy_stretches(Way::Write, pid, mine.as_ptr().cast_mut(), &whole).unwrap();
-            copy_stretches(Way::Read, pid, back.as_mut_ptr(), &whole).unwrap();
+            copy_stretches(Direction::Write, pid, mine.as_ptr().cast_mut(), &whole).unwrap();
+            copy_stretches(Direction::Read, pid, back.as_mut_ptr(), &whole).unwrap();
         }
         assert_eq!(back, mine[..]);
         assert_eq!(pages[5..8], [1, 2, 3]);
@@ -156,7 +167,8 @@ mod tests {
         for beyond in [at(PAGE, 4), at(PAGE - 2, 4)] {
             let stretches = [at(5, 3), beyond, at(0, 4)];
             // SAFETY: the array is as long as the stretches together.
-            let read = unsafe { copy_stretches(Way::Read, pid, back.as_mut_ptr(), &stretches) };
+            let read =
+                unsafe { copy_stretches(Direction::Read, pid, back.as_mut_ptr(), &stretches) };
             assert_eq!(read.unwrap_err().raw_os_error(), Some(libc::EFAULT));
         }
         // SAFETY: mapped above, and not used again.

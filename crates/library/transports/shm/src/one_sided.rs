@@ -10,7 +10,7 @@ use std::sync::Arc;
 use weft_transport::{Lost, Peer};
 
 use crate::base::Base;
-use crate::cma::{Stretch, Way};
+use crate::cma::{Direction, Stretch};
 use crate::fabric::Shm;
 use crate::pair;
 use crate::peers::{Neighbour, lost};
@@ -131,7 +131,7 @@ impl Process {
     /// `into` is valid for writes of `bytes`.
     pub unsafe fn read(&self, address: u64, into: *mut u8, bytes: usize) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { self.neighbour.copy(Way::Read, into, address, bytes) }
+        unsafe { self.neighbour.copy(Direction::Read, into, address, bytes) }
     }
 
     /// Copies `bytes` to an address in the process.
@@ -141,7 +141,7 @@ impl Process {
     pub unsafe fn write(&self, address: u64, from: *const u8, bytes: usize) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { self.neighbour.copy(Way::Write, from, address, bytes) }
+        unsafe { self.neighbour.copy(Direction::Write, from, address, bytes) }
     }
 
     /// Copies from stretches of the process's memory, one after the other to `into`; at most 1024.
@@ -150,7 +150,10 @@ impl Process {
     /// `into` is valid for writes of as many bytes as they have.
     pub unsafe fn gather(&self, stretches: &[Stretch], into: *mut u8) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { self.neighbour.copy_stretches(Way::Read, into, stretches) }
+        unsafe {
+            self.neighbour
+                .copy_stretches(Direction::Read, into, stretches)
+        }
     }
 
     /// Copies to stretches of the process's memory, one after the other from `from`; at most 1024.
@@ -160,7 +163,10 @@ impl Process {
     pub unsafe fn scatter(&self, stretches: &[Stretch], from: *const u8) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { self.neighbour.copy_stretches(Way::Write, from, stretches) }
+        unsafe {
+            self.neighbour
+                .copy_stretches(Direction::Write, from, stretches)
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use weft_sync::atomic::{AtomicU32, Ordering};
 
-use crate::cma::{self, Way};
+use crate::cma::{self, Direction};
 use crate::segment::PAGE;
 
 /// The memory that is shown, in bytes, and the parts in which it is read: each takes some hundred nanoseconds, several
@@ -133,7 +133,7 @@ fn own_copies() -> Option<[Duration; 2]> {
         let (mine, theirs) = (to.as_mut_ptr(), from.as_mut_ptr() as u64);
         let begin = Instant::now();
         // SAFETY: `to` is as long.
-        unsafe { cma::copy(Way::Read, pid, mine, theirs, SHOWN_BYTES) }.ok()?;
+        unsafe { cma::copy(Direction::Read, pid, mine, theirs, SHOWN_BYTES) }.ok()?;
         fastest[1] = fastest[1].min(begin.elapsed());
     }
     // The call itself takes as long for a part as for all: messages are longer.

@@ -10,7 +10,7 @@ use weft_transport::{Directory, Lost, Peer};
 
 use crate::base::{Base, KEY_AT, Shape};
 use crate::card::Card;
-use crate::cma::{self, Stretch, Way};
+use crate::cma::{self, Direction, Stretch};
 use crate::host::Host;
 use crate::segment::{Foreign, Mapping};
 
@@ -63,14 +63,14 @@ impl Neighbour {
     /// `mine` is valid for reads of so many bytes, and for writes of them if they are read from the process.
     pub unsafe fn copy(
         &self,
-        way: Way,
+        direction: Direction,
         mine: *mut u8,
         address: u64,
         bytes: usize,
     ) -> io::Result<()> {
         self.confirm()?;
         // SAFETY: by this function's contract.
-        unsafe { cma::copy(way, self.card.pid, mine, address, bytes) }
+        unsafe { cma::copy(direction, self.card.pid, mine, address, bytes) }
     }
 
     /// The same with stretches of its memory, at most 1024, which lie one after the other in `mine`.
@@ -79,13 +79,13 @@ impl Neighbour {
     /// As for [`copy`](Self::copy), for as many bytes as they have.
     pub unsafe fn copy_stretches(
         &self,
-        way: Way,
+        direction: Direction,
         mine: *mut u8,
         stretches: &[Stretch],
     ) -> io::Result<()> {
         self.confirm()?;
         // SAFETY: by this function's contract.
-        unsafe { cma::copy_stretches(way, self.card.pid, mine, stretches) }
+        unsafe { cma::copy_stretches(direction, self.card.pid, mine, stretches) }
     }
 
     /// An error unless its number is its own.
@@ -225,7 +225,7 @@ mod tests {
         let (theirs, mut mine) = ([7u8; 64], [0u8; 64]);
         let address = theirs.as_ptr() as u64;
         // SAFETY: `mine` is as long as said.
-        let copied = unsafe { there.copy(Way::Read, mine.as_mut_ptr(), address, 64) };
+        let copied = unsafe { there.copy(Direction::Read, mine.as_mut_ptr(), address, 64) };
         assert!(copied.is_ok() == there.copies_allowed && b.rank == 1);
         let card = Card {
             start: there.card.start + 1,
@@ -241,13 +241,13 @@ mod tests {
         );
         let stranger = Neighbour::new(1, 1, card, base.unwrap());
         let mut untouched = [1u8; 64];
-        for way in [Way::Read, Way::Write] {
+        for direction in [Direction::Read, Direction::Write] {
             let stretch = [Stretch::new(address, 64)];
             // SAFETY: `untouched` is as long as said.
             let (copied, gathered) = unsafe {
                 (
-                    stranger.copy(way, untouched.as_mut_ptr(), address, 64),
-                    stranger.copy_stretches(way, untouched.as_mut_ptr(), &stretch),
+                    stranger.copy(direction, untouched.as_mut_ptr(), address, 64),
+                    stranger.copy_stretches(direction, untouched.as_mut_ptr(), &stretch),
                 )
             };
             for error in [copied.unwrap_err(), gathered.unwrap_err()] {

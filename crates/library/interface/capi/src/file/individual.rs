@@ -1,7 +1,7 @@
 //! Data access by one process (MPI-5.0 §14.4.2 to §14.4.4): each function, and its nonblocking form.
 
 use weft_abi_macros::mpi;
-use weft_file_calls::{Direction, Place, start, transfer};
+use weft_file_calls::{Direction, Positioning, start, transfer};
 use weft_handle::FileId;
 use weft_objects::TypeId;
 
@@ -10,20 +10,20 @@ use crate::entry::Result;
 
 accesses! { transfer, start;
     #[mpi(File_read_at, File_iread_at)]
-    read_at: Read, Place::At(offset), (offset: i64);
+    read_at: Read, Positioning::At(offset), (offset: i64);
 
     #[mpi(File_write_at, File_iwrite_at)]
-    write_at: Write, Place::At(offset), (offset: i64);
+    write_at: Write, Positioning::At(offset), (offset: i64);
 
     #[mpi(File_read, File_iread)]
-    read: Read, Place::Individual, ();
+    read: Read, Positioning::Individual, ();
 
     #[mpi(File_write, File_iwrite)]
-    write: Write, Place::Individual, ();
+    write: Write, Positioning::Individual, ();
 
     #[mpi(File_read_shared, File_iread_shared)]
-    read_shared: Read, Place::Shared, ();
+    read_shared: Read, Positioning::Shared, ();
 
     #[mpi(File_write_shared, File_iwrite_shared)]
-    write_shared: Write, Place::Shared, ();
+    write_shared: Write, Positioning::Shared, ();
 }

@@ -4,7 +4,7 @@
 macro_rules! blocking_access {
     ($transfer:ident;
         #[mpi($name:ident)]
-        $direction:ident, $place:expr, ($($parameter:ident: $type:ty)?);
+        $direction:ident, $positioning:expr, ($($parameter:ident: $type:ty)?);
     ) => {
         #[mpi($name)]
         fn blocking(
@@ -16,7 +16,7 @@ macro_rules! blocking_access {
             status: OutStatus,
         ) -> Result<()> {
             let buffer = buf.buffer(count, datatype);
-            status.set(&$transfer(fh, Direction::$direction, $place, buffer)?);
+            status.set(&$transfer(fh, Direction::$direction, $positioning, buffer)?);
             Ok(())
         }
     };
@@ -26,7 +26,7 @@ macro_rules! blocking_access {
 macro_rules! accesses {
     ($transfer:ident, $start:ident; $(
         #[mpi($blocking:ident, $nonblocking:ident)]
-        $module:ident: $direction:ident, $place:expr, ($($parameter:ident: $type:ty)?);
+        $module:ident: $direction:ident, $positioning:expr, ($($parameter:ident: $type:ty)?);
     )*) => {$(
         mod $module {
             use super::*;
@@ -36,7 +36,7 @@ macro_rules! accesses {
 
             blocking_access! { $transfer;
                 #[mpi($blocking)]
-                $direction, $place, ($($parameter: $type)?);
+                $direction, $positioning, ($($parameter: $type)?);
             }
 
             #[mpi($nonblocking)]
@@ -49,7 +49,7 @@ macro_rules! accesses {
                 request: Out<Request>,
             ) -> Result<()> {
                 let buffer = buf.buffer(count, datatype);
-                request.set($start(fh, Direction::$direction, $place, buffer)?);
+                request.set($start(fh, Direction::$direction, $positioning, buffer)?);
                 Ok(())
             }
         }
@@ -60,7 +60,7 @@ macro_rules! accesses {
 macro_rules! only_blocking {
     ($transfer:ident; $(
         #[mpi($name:ident)]
-        $module:ident: $direction:ident, $place:expr;
+        $module:ident: $direction:ident, $positioning:expr;
     )*) => {$(
         mod $module {
             use super::*;
@@ -68,7 +68,7 @@ macro_rules! only_blocking {
 
             blocking_access! { $transfer;
                 #[mpi($name)]
-                $direction, $place, ();
+                $direction, $positioning, ();
             }
         }
     )*};

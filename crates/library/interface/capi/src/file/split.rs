@@ -2,7 +2,7 @@
 
 use weft_abi_macros::mpi;
 use weft_file_calls as file;
-use weft_file_calls::{Direction, Pair, Place};
+use weft_file_calls::{Direction, Pair, Positioning};
 use weft_handle::FileId;
 use weft_objects::TypeId;
 
@@ -13,14 +13,14 @@ use crate::status::OutStatus;
 macro_rules! pairs {
     ($(
         #[mpi($begin:ident, $end:ident)]
-        $module:ident: $direction:ident, $pair:ident, $place:expr, ($($parameter:ident: $type:ty)?);
+        $module:ident: $direction:ident, $pair:ident, $positioning:expr, ($($parameter:ident: $type:ty)?);
     )*) => {$(
         mod $module {
             use super::*;
 
             #[mpi($begin)]
             fn begin(fh: FileId, $($parameter: $type,)? buf: Address, count: i64, datatype: TypeId) -> Result<()> {
-                file::begin_split(fh, Direction::$direction, $place, buf.buffer(count, datatype))
+                file::begin_split(fh, Direction::$direction, $positioning, buf.buffer(count, datatype))
             }
 
             #[mpi($end)]
@@ -35,20 +35,20 @@ macro_rules! pairs {
 
 pairs! {
     #[mpi(File_read_at_all_begin, File_read_at_all_end)]
-    read_at_all: Read, At, Place::At(offset), (offset: i64);
+    read_at_all: Read, At, Positioning::At(offset), (offset: i64);
 
     #[mpi(File_write_at_all_begin, File_write_at_all_end)]
-    write_at_all: Write, At, Place::At(offset), (offset: i64);
+    write_at_all: Write, At, Positioning::At(offset), (offset: i64);
 
     #[mpi(File_read_all_begin, File_read_all_end)]
-    read_all: Read, Individual, Place::Individual, ();
+    read_all: Read, Individual, Positioning::Individual, ();
 
     #[mpi(File_write_all_begin, File_write_all_end)]
-    write_all: Write, Individual, Place::Individual, ();
+    write_all: Write, Individual, Positioning::Individual, ();
 
     #[mpi(File_read_ordered_begin, File_read_ordered_end)]
-    read_ordered: Read, Ordered, Place::Shared, ();
+    read_ordered: Read, Ordered, Positioning::Shared, ();
 
     #[mpi(File_write_ordered_begin, File_write_ordered_end)]
-    write_ordered: Write, Ordered, Place::Shared, ();
+    write_ordered: Write, Ordered, Positioning::Shared, ();
 }

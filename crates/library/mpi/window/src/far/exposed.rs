@@ -6,7 +6,7 @@
 //! other, and a put or get that meets one in one epoch has an undefined outcome (MPI-5.0 §12.7). What separates epochs, or the two in
 //! one, completes both. Updates stay commands: what an adapter updates by itself is not atomic with what a processor updates.
 
-use weft_engine::Place;
+use weft_engine::AccessTarget;
 use weft_error::Result;
 use weft_memory::Memory;
 use weft_objects::comm::{Comm, Traffic};
@@ -63,7 +63,7 @@ impl Path<'_> {
     ) -> Result<()> {
         let mut state = self.enter_to_access()?;
         state.begin(false);
-        let place = Place {
+        let place = AccessTarget {
             lane: self.comm.lane(),
             peer: self.comm.peer(self.target),
             context: self.comm.context(Traffic::OneSided),

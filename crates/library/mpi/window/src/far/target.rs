@@ -23,16 +23,16 @@ pub fn class_of(fault: &Fault) -> Class {
 }
 
 /// The data of an access, as they are said to the window.
-struct Place {
+struct AccessData {
     datatype: Datatype,
     count: usize,
     offset: i64,
 }
 
-impl Place {
-    fn of(access: &Access, basic: Predefined) -> std::result::Result<Place, Fault> {
+impl AccessData {
+    fn of(access: &Access, basic: Predefined) -> std::result::Result<AccessData, Fault> {
         let (datatype, count, offset) = access.datatype(basic).map_err(|_| Fault::Range)?;
-        Ok(Place {
+        Ok(AccessData {
             datatype,
             count,
             offset,
@@ -51,16 +51,16 @@ impl Place {
 
 impl Window {
     pub(super) fn put_here(&self, access: &Access, data: &[u8]) -> std::result::Result<(), Fault> {
-        let place = Place::of(access, Predefined::Byte)?;
+        let described = AccessData::of(access, Predefined::Byte)?;
         let data = Memory::contiguous(data.as_ptr().cast_mut(), data.len());
         // SAFETY: the data are a slice, of which is only read.
-        unsafe { self.rma.put(&place.target(self), &data) }
+        unsafe { self.rma.put(&described.target(self), &data) }
     }
 
     /// The memory of an access to this process's part.
     pub(super) fn memory_here(&self, access: &Access) -> std::result::Result<Memory, Fault> {
-        let place = Place::of(access, Predefined::Byte)?;
-        self.rma.own_memory(&place.target(self))
+        let described = AccessData::of(access, Predefined::Byte)?;
+        self.rma.own_memory(&described.target(self))
     }
 
     /// Updates elements, whose operands are as many unless there are none. What they were before, if it `fetches`.
@@ -71,18 +71,18 @@ impl Window {
         operands: &[u8],
         fetches: bool,
     ) -> std::result::Result<Vec<u8>, Fault> {
-        let place = Place::of(access, basic)?;
+        let described = AccessData::of(access, basic)?;
         let operation = Operation::new(op, basic).ok_or(Fault::Range)?;
         let mut results = Vec::new();
         let mut into = std::ptr::null_mut();
         if fetches {
-            results = weft_reserve::zeroed(place.datatype.size() * place.count)?;
+            results = weft_reserve::zeroed(described.datatype.size() * described.count)?;
             into = results.as_mut_ptr();
         }
         // SAFETY: operands and results are as long as the elements, as the command was read, and `MPI_NO_OP` needs no operands.
         unsafe {
             self.rma
-                .update(&place.target(self), operation, operands.as_ptr(), into)?;
+                .update(&described.target(self), operation, operands.as_ptr(), into)?;
         }
         Ok(results)
     }

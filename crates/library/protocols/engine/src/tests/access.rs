@@ -4,7 +4,7 @@ use weft_transport::loopback::Network;
 use weft_transport::{Direction, Fabric};
 
 use super::{CONTEXT, engines, memory, settle};
-use crate::{Failure, Place};
+use crate::{AccessTarget, Failure};
 
 const BYTES: usize = 5000;
 
@@ -31,7 +31,7 @@ fn what_is_written_is_there_and_what_is_read_is_here_without_a_turn_of_the_owner
             _ => Direction::Read,
         };
         let mut data = vec![round as u8; bytes];
-        let place = Place {
+        let place = AccessTarget {
             lane: 0,
             peer: 1,
             context: CONTEXT,
@@ -60,7 +60,7 @@ fn what_is_not_exposed_any_more_loses_the_peer() {
     let engines = engines(&network, 2);
     let mut window = vec![0; 100];
     let exposure = engines[1].fabric().expose(0, memory(&mut window)).unwrap();
-    let place = Place {
+    let place = AccessTarget {
         lane: 0,
         peer: 1,
         context: CONTEXT,

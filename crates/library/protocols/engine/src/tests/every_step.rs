@@ -15,7 +15,9 @@ use weft_transport::{Direction, Endpoint, Exposure, Fabric, Lost};
 use super::{CONTEXT, LINES, Traced, memory, route, traced};
 use crate::throttle::UNEXPECTED_BYTES;
 use crate::unexpected::Payload;
-use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, Place, RequestId, Status, Wanted};
+use crate::{
+    AccessTarget, Awaited, Engine, Failure, Incoming, Outgoing, Pace, RequestId, Status, Wanted,
+};
 
 const LIMIT: usize = 1000;
 const LONG: usize = 5000;
@@ -323,7 +325,7 @@ impl Run {
         let (there, here) = (self.bytes(Way::Long), self.bytes(Way::Eager));
         let exposure = self.other.fabric().expose(0, there);
         let exposure = self.exposure.insert(exposure.expect("a loopback exposes"));
-        let place = Place {
+        let place = AccessTarget {
             lane: 0,
             peer: 1,
             context: CONTEXT,

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Pace;
-use crate::waiting::{Staying, Step, smoothed};
+use crate::waiting::{BeforeTurn, Staying, smoothed};
 
 /// Nanoseconds of a turn, of one with a yield on a busy machine, of a ring, and from the last one's coming to the others' seeing it.
 const SPIN: u64 = 50;
@@ -104,9 +104,9 @@ impl Job {
         while now <= until {
             staying.count_turn();
             match staying.step(|| now, || self.known_ns[process], || 0) {
-                Step::Spin => now += SPIN,
-                Step::Yield => now += YIELD,
-                Step::Sleep => return Some(now),
+                BeforeTurn::Spin => now += SPIN,
+                BeforeTurn::Yield => now += YIELD,
+                BeforeTurn::Sleep => return Some(now),
             }
         }
         None

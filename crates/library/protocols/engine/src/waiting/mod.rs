@@ -18,9 +18,9 @@ pub(crate) use in_vain::InVain;
 pub use pace::Pace;
 pub(crate) use pace::PaceCell;
 pub use patience::{LOOK_EVERY, Patience};
-pub(crate) use polling::{Others, Polls, Way};
+pub(crate) use polling::{AfterPoll, Others, Polls};
 pub use staying::awake_ns;
-pub(crate) use staying::{Staying, Step};
+pub(crate) use staying::{BeforeTurn, Staying};
 #[cfg(test)]
 pub(crate) use wake_cost::smoothed;
 pub(crate) use wake_cost::{WakeCost, wake_of};

@@ -24,7 +24,7 @@ pub(crate) enum Others {
 
 /// What a thread does that has polled in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum AfterPoll {
     Keep,
     Yield,
     Nap,
@@ -53,15 +53,15 @@ impl Polls {
     pub const NONE: Polls = Polls { kept: 0, beside: 0 };
 
     /// One more.
-    pub fn count(&mut self, others: Others) -> Way {
+    pub fn count(&mut self, others: Others) -> AfterPoll {
         let (every, way) = match others {
-            Others::Unknown => (SELDOM, Way::Yield),
-            Others::Ranks => (SHARED, Way::Yield),
-            Others::Strangers => (CROWDED, Way::Nap),
+            Others::Unknown => (SELDOM, AfterPoll::Yield),
+            Others::Ranks => (SHARED, AfterPoll::Yield),
+            Others::Strangers => (CROWDED, AfterPoll::Nap),
         };
         match is_due(&mut self.kept, every) {
             true => way,
-            false => Way::Keep,
+            false => AfterPoll::Keep,
         }
     }
 
@@ -78,14 +78,18 @@ mod tests {
     #[test]
     fn a_thread_makes_way_once_in_so_many_polls() {
         let cases = [
-            (Others::Unknown, SELDOM, Way::Yield),
-            (Others::Ranks, SHARED, Way::Yield),
-            (Others::Strangers, CROWDED, Way::Nap),
+            (Others::Unknown, SELDOM, AfterPoll::Yield),
+            (Others::Ranks, SHARED, AfterPoll::Yield),
+            (Others::Strangers, CROWDED, AfterPoll::Nap),
         ];
         for (others, every, way) in cases {
             let mut polls = Polls::NONE;
             for poll in 1..=3 * every {
-                let due = if poll % every == 0 { way } else { Way::Keep };
+                let due = if poll % every == 0 {
+                    way
+                } else {
+                    AfterPoll::Keep
+                };
                 assert_eq!(polls.count(others), due, "{others:?}, poll {poll}");
             }
         }
@@ -94,7 +98,7 @@ mod tests {
     #[test]
     fn one_that_learns_of_others_makes_way_at_once() {
         let mut polls = Polls::NONE;
-        (1..SELDOM).for_each(|_| assert_eq!(polls.count(Others::Unknown), Way::Keep));
-        assert_eq!(polls.count(Others::Ranks), Way::Yield);
+        (1..SELDOM).for_each(|_| assert_eq!(polls.count(Others::Unknown), AfterPoll::Keep));
+        assert_eq!(polls.count(Others::Ranks), AfterPoll::Yield);
     }
 }

@@ -22,7 +22,7 @@ const COUNTED_AFTER: u32 = 8;
 
 /// What a thread does before its next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum BeforeTurn {
     Spin,
     Yield,
     Sleep,
@@ -93,20 +93,20 @@ impl Staying {
         now_ns: impl FnOnce() -> u64,
         wake_ns: impl FnOnce() -> Option<u64>,
         keeps: impl FnOnce() -> u32,
-    ) -> Step {
+    ) -> BeforeTurn {
         if self.turns < self.pace.spins {
-            return Step::Spin;
+            return BeforeTurn::Spin;
         }
         if self.yields >= self.pace.yields && self.is_time_over(now_ns, wake_ns) {
-            return Step::Sleep;
+            return BeforeTurn::Sleep;
         }
         if self.kept < keeps() {
             self.kept += 1;
-            return Step::Spin;
+            return BeforeTurn::Spin;
         }
         self.kept = 0;
         self.yields = self.yields.saturating_add(1);
-        Step::Yield
+        BeforeTurn::Yield
     }
 
     fn is_time_over(

@@ -1,4 +1,4 @@
-//! One lane's way to every peer.
+//! One lane's route to every peer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weft_memory::Memory;
 use weft_transport::{Access, BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
-use super::ways::{Way, Ways};
+use super::decisions::{Decisions, Route};
 
 const fn smaller(a: usize, b: usize) -> usize {
     if a < b { a } else { b }
@@ -17,20 +17,20 @@ const fn smaller(a: usize, b: usize) -> usize {
 pub struct EitherEndpoint<A, B> {
     first: Option<A>,
     second: Option<B>,
-    ways: Arc<Ways>,
+    decisions: Arc<Decisions>,
     /// What the lane has seen of them.
-    known: BTreeMap<Peer, Way>,
-    /// Peers whose way is not decided, and to which something is to be sent.
+    known: BTreeMap<Peer, Route>,
+    /// Peers whose route is not decided, and to which something is to be sent.
     waiting: Vec<Peer>,
 }
 
-/// A call of the endpoint that reaches a peer. Of the two there is the one that the way says.
+/// A call of the endpoint that reaches a peer. Of the two parts there is the one that the route names.
 macro_rules! call {
-    ($self:ident, $way:expr, $endpoint:ident => $call:expr) => {
-        match ($way, &mut $self.first, &mut $self.second) {
-            (Way::First, Some($endpoint), _) => $call,
-            (Way::Second, _, Some($endpoint)) => $call,
-            _ => unreachable!("a way leads to a fabric that there is"),
+    ($self:ident, $route:expr, $endpoint:ident => $call:expr) => {
+        match ($route, &mut $self.first, &mut $self.second) {
+            (Route::First, Some($endpoint), _) => $call,
+            (Route::Second, _, Some($endpoint)) => $call,
+            _ => unreachable!("a route leads to a fabric that there is"),
         }
     };
 }
@@ -39,34 +39,34 @@ impl<A: Endpoint, B: Endpoint> EitherEndpoint<A, B> {
     pub(super) fn new(
         first: Option<A>,
         second: Option<B>,
-        ways: Arc<Ways>,
+        decisions: Arc<Decisions>,
     ) -> EitherEndpoint<A, B> {
         EitherEndpoint {
             first,
             second,
-            ways,
+            decisions,
             known: BTreeMap::new(),
             waiting: Vec::new(),
         }
     }
 
-    /// The way to a peer. One that is not decided is, once the fabric is asked to connect.
+    /// The route to a peer. One that is not decided is, once the fabric is asked to connect.
     #[inline]
-    fn way(&mut self, peer: Peer) -> Result<Way, Refused> {
+    fn route(&mut self, peer: Peer) -> Result<Route, Refused> {
         match (&self.first, &self.second) {
-            (Some(_), None) => Ok(Way::First),
-            (None, _) => Ok(Way::Second),
+            (Some(_), None) => Ok(Route::First),
+            (None, _) => Ok(Route::Second),
             (Some(_), Some(_)) => self.decided(peer),
         }
     }
 
-    fn decided(&mut self, peer: Peer) -> Result<Way, Refused> {
-        if let Some(&way) = self.known.get(&peer) {
-            return Ok(way);
+    fn decided(&mut self, peer: Peer) -> Result<Route, Refused> {
+        if let Some(&route) = self.known.get(&peer) {
+            return Ok(route);
         }
-        if let Some(way) = self.ways.find(peer) {
-            self.known.insert(peer, way);
-            return Ok(way);
+        if let Some(route) = self.decisions.find(peer) {
+            self.known.insert(peer, route);
+            return Ok(route);
         }
         if !self.waiting.contains(&peer) {
             self.waiting.push(peer);
@@ -77,9 +77,9 @@ impl<A: Endpoint, B: Endpoint> EitherEndpoint<A, B> {
     #[cold]
     fn tell_decided(&mut self, sink: &mut impl Sink) -> bool {
         let before = self.waiting.len();
-        let ways = &self.ways;
+        let decisions = &self.decisions;
         self.waiting.retain(|&peer| {
-            let is_decided = ways.find(peer).is_some();
+            let is_decided = decisions.find(peer).is_some();
             if is_decided {
                 sink.writable(peer);
             }
@@ -89,12 +89,12 @@ impl<A: Endpoint, B: Endpoint> EitherEndpoint<A, B> {
     }
 }
 
-/// Notes by which way peers come to which this lane has no way yet.
+/// Notes by which route peers come to which this lane has no route yet.
 struct Noting<'e, S> {
     sink: &'e mut S,
-    known: &'e mut BTreeMap<Peer, Way>,
-    ways: &'e Ways,
-    way: Way,
+    known: &'e mut BTreeMap<Peer, Route>,
+    decisions: &'e Decisions,
+    route: Route,
 }
 
 impl<S: Sink> Sink for Noting<'_, S> {
@@ -109,7 +109,8 @@ impl<S: Sink> Sink for Noting<'_, S> {
     }
     fn packet(&mut self, from: Peer, header: Header, payload: &[u8]) {
         if !self.known.contains_key(&from) {
-            self.known.insert(from, self.ways.note(from, self.way));
+            self.known
+                .insert(from, self.decisions.note(from, self.route));
         }
         self.sink.packet(from, header, payload);
     }
@@ -134,11 +135,11 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
     const EAGER_TO_ALL: usize = smaller(A::EAGER_TO_ALL, B::EAGER_TO_ALL);
 
     fn eager_limit(&self, peer: Peer) -> usize {
-        let way = self.known.get(&peer);
-        match (way, &self.first, &self.second) {
-            (Some(Way::First) | None, Some(first), None) => first.eager_limit(peer),
-            (Some(Way::First), Some(first), _) => first.eager_limit(peer),
-            (Some(Way::Second), _, Some(second)) => second.eager_limit(peer),
+        let route = self.known.get(&peer);
+        match (route, &self.first, &self.second) {
+            (Some(Route::First) | None, Some(first), None) => first.eager_limit(peer),
+            (Some(Route::First), Some(first), _) => first.eager_limit(peer),
+            (Some(Route::Second), _, Some(second)) => second.eager_limit(peer),
             (_, None, Some(second)) => second.eager_limit(peer),
             _ => Self::EAGER_TO_ALL,
         }
@@ -152,8 +153,8 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
         payload: &[u8],
         throttled: bool,
     ) -> Result<(), Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.send(peer, header, payload, throttled))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.send(peer, header, payload, throttled))
     }
 
     #[inline]
@@ -165,13 +166,13 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
         throttled: bool,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.send_with(peer, header, bytes, throttled, fill))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.send_with(peer, header, bytes, throttled, fill))
     }
 
     #[inline]
     fn poll(&mut self, sink: &mut impl Sink) -> bool {
-        let (known, ways) = (&mut self.known, &*self.ways);
+        let (known, decisions) = (&mut self.known, &*self.decisions);
         let mut moved = match (&mut self.first, &mut self.second) {
             (Some(first), None) => first.poll(sink),
             (None, Some(second)) => second.poll(sink),
@@ -179,11 +180,11 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
                 let mut noting = Noting {
                     sink,
                     known,
-                    ways,
-                    way: Way::First,
+                    decisions,
+                    route: Route::First,
                 };
                 let moved = first.poll(&mut noting);
-                noting.way = Way::Second;
+                noting.route = Route::Second;
                 moved | second.poll(&mut noting)
             }
             (None, None) => false,
@@ -210,14 +211,14 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
         source: Memory,
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.bulk_send(peer, source, cookie))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.bulk_send(peer, source, cookie))
     }
 
-    /// There is a transfer, so there is a way.
+    /// There is a transfer, so there is a route.
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
-        if let Ok(way) = self.way(peer) {
-            call!(self, way, endpoint => endpoint.bulk_cancel(peer, cookie));
+        if let Ok(route) = self.route(peer) {
+            call!(self, route, endpoint => endpoint.bulk_cancel(peer, cookie));
         }
     }
 
@@ -229,38 +230,41 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
         target: Memory,
         cookie: Cookie,
     ) -> Result<(), Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.bulk_receive(peer, descriptor, bytes, target, cookie))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.bulk_receive(peer, descriptor, bytes, target, cookie))
     }
 
     fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.access(peer, access, cookie))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.access(peer, access, cookie))
     }
 
-    /// A peer to which no way is decided is lost on the second, and has no other from here on.
+    /// A peer to which no route is decided is lost on the second, and has no other from here on.
     fn end(&mut self, peer: Peer, why: &Lost) {
-        let way = self.way(peer).unwrap_or_else(|_| {
+        let route = self.route(peer).unwrap_or_else(|_| {
             self.waiting.retain(|&other| other != peer);
-            self.ways.note(peer, Way::Second)
+            self.decisions.note(peer, Route::Second)
         });
-        call!(self, way, endpoint => endpoint.end(peer, why));
+        call!(self, route, endpoint => endpoint.end(peer, why));
     }
 
     fn throttle(&mut self, peer: Peer, on: bool) {
-        if let Ok(way) = self.way(peer) {
-            call!(self, way, endpoint => endpoint.throttle(peer, on));
+        if let Ok(route) = self.route(peer) {
+            call!(self, route, endpoint => endpoint.throttle(peer, on));
         }
     }
 
     fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
-        let way = self.way(peer)?;
-        call!(self, way, endpoint => endpoint.expect(peer, one_of_many))
+        let route = self.route(peer)?;
+        call!(self, route, endpoint => endpoint.expect(peer, one_of_many))
     }
 
     fn arm(&mut self) -> bool {
-        let ways = &self.ways;
-        let mut is_any = self.waiting.iter().any(|&peer| ways.find(peer).is_some());
+        let decisions = &self.decisions;
+        let mut is_any = self
+            .waiting
+            .iter()
+            .any(|&peer| decisions.find(peer).is_some());
         if let Some(first) = &mut self.first {
             is_any |= first.arm();
         }
@@ -281,7 +285,7 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
 
     fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         for peer in &self.waiting {
-            writeln!(out, "  a way to rank {peer} is being found")?;
+            writeln!(out, "  a route to rank {peer} is being found")?;
         }
         if let Some(first) = &self.first {
             first.describe(out)?;

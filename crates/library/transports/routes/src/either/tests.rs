@@ -1,4 +1,4 @@
-//! Each peer is reached by the way that is decided, on two networks inside this process.
+//! Each peer is reached by the route that is decided, on two networks inside this process.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weft_transport::loopback::{Loopback, Network};
 use weft_transport::{Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
-use super::{Either, EitherEndpoint, Way};
+use super::{Either, EitherEndpoint, Route};
 
 type Fabrics = Either<Loopback, Loopback>;
 type End = EitherEndpoint<<Loopback as Fabric>::Endpoint, <Loopback as Fabric>::Endpoint>;
@@ -53,7 +53,13 @@ impl World {
         if me == 2 {
             return Either::second(second);
         }
-        let decide = |peer| if peer == 2 { Way::Second } else { Way::First };
+        let decide = |peer| {
+            if peer == 2 {
+                Route::Second
+            } else {
+                Route::First
+            }
+        };
         Either::both(self.first.part(me, all), second, Box::new(decide))
     }
 }
@@ -93,7 +99,7 @@ fn a_way_is_decided_when_it_is_needed_and_used_from_then_on() {
     );
 }
 
-/// Who was sent to has a way back, and its throttle arrives, before anything is decided.
+/// Who was sent to has a route back, and its throttle arrives, before anything is decided.
 #[test]
 fn whoever_is_sent_to_knows_the_way_back() {
     let world = World::new();

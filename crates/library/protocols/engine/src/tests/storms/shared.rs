@@ -10,7 +10,7 @@ use super::{
     BEFORE, BEHIND, DISTURBANCES, Disturbance, Draws, QUICK, RING, US, quick, storms, usual,
 };
 use crate::Pace;
-use crate::waiting::{Staying, Step, smoothed};
+use crate::waiting::{BeforeTurn, Staying, smoothed};
 
 /// Nanoseconds of a look, and of a switch to another process.
 const LOOK: u64 = 100;
@@ -156,12 +156,12 @@ impl Cores {
             } = &mut self.processes[process];
             staying.count_turn();
             match staying.step(|| now, || *known_ns, || 0) {
-                Step::Spin => {}
-                Step::Yield => {
+                BeforeTurn::Spin => {}
+                BeforeTurn::Yield => {
                     self.ready.push(Reverse((now, process)));
                     return now + SWITCH;
                 }
-                Step::Sleep => {
+                BeforeTurn::Sleep => {
                     self.processes[process].asleep_for = Some(missing);
                     return now + SWITCH;
                 }

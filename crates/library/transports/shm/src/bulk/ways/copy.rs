@@ -6,7 +6,7 @@ use super::{LongWay, Message, Part, Request, Step, TURN_BYTES};
 use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::Call;
 use crate::bulk::facts::Facts;
-use crate::cma::Way;
+use crate::cma::Direction;
 use crate::links::Links;
 use crate::peers::Neighbour;
 
@@ -96,7 +96,7 @@ impl Part for Copying {
         let theirs = self.source.wrapping_add(self.copied as u64);
         // SAFETY: so many bytes of the target are left, which is writable until it is reported as received, and has no
         // gaps.
-        if unsafe { neighbour.copy(Way::Read, mine, theirs, bytes) }.is_err() {
+        if unsafe { neighbour.copy(Direction::Read, mine, theirs, bytes) }.is_err() {
             return Step::Stuck;
         }
         links.counters.copies += 1;
