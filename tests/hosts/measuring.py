@@ -52,7 +52,7 @@ Commit new, 2 rounds.
 
 |  | 4 |
 | --- | --- |
-| half round trip (us, lower is better) | 3 (1.67) |
+| half round trip (us) | 3 (1.67) |
 
 Below.
 
@@ -66,7 +66,7 @@ Commit new, 2 rounds.
 
 |  | 8 |
 | --- | --- |
-| bcast (us, lower is better) | - |
+| bcast (us) | - |
 """
 
 
