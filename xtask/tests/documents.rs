@@ -1,4 +1,4 @@
-//! What the documents name is there: files and sections that they link to, and paths in the text.
+//! What the documents name is there: files and sections that they link to, and paths in the text. And they are short.
 //!
 //! A path in the text stands between backquotes. It begins with a folder of the repository (`tests/run.py`), or with a
 //! crate's name, for what lies in that crate's `src`: `engine/post` is `crates/library/protocols/engine/src/post.rs`.
@@ -19,6 +19,17 @@ const FOLDERS: [&str; 10] = [
     "packaging",
     "include",
     "xtask",
+];
+
+/// Columns that a line has at most.
+const COLUMNS: usize = 120;
+
+/// Lines that a page has at most: of this name, or in this folder.
+const LINES: [(&str, usize); 4] = [
+    ("README.md", 120),
+    ("ARCHITECTURE.md", 150),
+    ("docs/design/", 80),
+    ("docs/results/", 120),
 ];
 
 fn root() -> PathBuf {
@@ -158,4 +169,25 @@ fn links_and_paths_in_documents_lead_somewhere() {
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
     assert!(paths > 100, "{paths}");
+}
+
+#[test]
+fn pages_and_their_lines_are_short() {
+    let mut faults = Vec::new();
+    for document in documents() {
+        let name = document.strip_prefix(root()).unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&document).unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            let columns = line.chars().count();
+            if columns > COLUMNS {
+                faults.push(format!("{name}:{number}: {columns} columns"));
+            }
+        }
+        let limit = LINES.iter().find(|(page, _)| name.starts_with(page));
+        let lines = text.lines().count();
+        if let Some((_, most)) = limit.filter(|(_, most)| lines > *most) {
+            faults.push(format!("{name}: {lines} lines of at most {most}"));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
