@@ -267,7 +267,10 @@ impl Window {
         };
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
-        if let Some(base) = link.pointer(0).filter(|_| member.backing != Backing::Dynamic) {
+        if let Some(base) = link
+            .pointer(0)
+            .filter(|_| member.backing != Backing::Dynamic)
+        {
             let rank = self
                 .ranks
                 .as_ref()
