@@ -67,12 +67,12 @@ CHAPTER_OF = [
     (7, r"Comm_\w+|Group_\w+|Intercomm_\w+"),
 ]
 
-# Functions that need no initialized library (MPI-5.0 §11.4.1, §10, §15.3, §20), or touch no state at all.
+# Functions that need no initialized library (MPI-5.0 §11.4.1, §10, §15.3, §20), or touch no state of a job at all.
 ANY_TIME = (
     r"Initialized|Finalized|Init|Init_thread|Session_init|Get_version|Get_library_version|Abi_\w+"
     r"|\w+_(toint|fromint)|Info_\w+|Session_(create|call)_errhandler|Errhandler_free|Error_(class|string)"
     r"|(Add|Remove)_error_\w+|T_\w+|Wtime|Wtick|Pcontrol|Aint_\w+|Get_address|Status_[gs]et_\w+|Test_cancelled"
-    r"|Get_hw_resource_info|Get_processor_name"
+    r"|Get_hw_resource_info|Get_processor_name|Free_mem"
 )
 
 

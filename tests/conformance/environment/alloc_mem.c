@@ -29,7 +29,9 @@ int main(int argc, char **argv)
     CHECK(has_pattern(blocks[1], 1000, 0), "MPI-5.0 §9.2");
     CHECK_EQUAL(MPI_Alloc_mem(0, MPI_INFO_NULL, &empty), MPI_SUCCESS, "MPI-5.0 §9.2");
     CHECK_EQUAL(MPI_Free_mem(empty), MPI_SUCCESS, "MPI-5.0 §9.2");
-    for (int i = 0; i < BLOCKS; i++)
+    for (int i = 1; i < BLOCKS; i++)
         CHECK_EQUAL(MPI_Free_mem(blocks[i]), MPI_SUCCESS, "MPI-5.0 §9.2");
-    return check_finish();
+    int status = check_finish();
+    /* Beyond the standard: what a C++ object holds may be freed by its destructor only then. */
+    return MPI_Free_mem(blocks[0]) != MPI_SUCCESS || status;
 }

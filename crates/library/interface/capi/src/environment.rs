@@ -99,6 +99,8 @@ fn alloc_mem(size: i64, info: Option<InfoId>, baseptr: OutAddress) -> Result<()>
     Ok(())
 }
 
+/// At any time, which the standard does not ask for: destructors of C++ objects give memory back after `MPI_Finalize`, as some other
+/// libraries let them.
 #[mpi(Free_mem)]
 fn free_mem(base: Address) -> Result<()> {
     memory::free(base.pointer())
