@@ -81,6 +81,10 @@ for name in libmpich.so.12 libmpifort.so.12 libmpicxx.so.12; do
     link libmpi.so.12 "lib/compat/mpich/$name"
 done
 put_object "$built/libweft_openmpi.so" lib/compat/openmpi/libmpi.so.40
+# What C++ programs ask for, and what programs load by name that want the library's symbols for all.
+for name in libmpi_cxx.so.40 libmpi.so; do
+    link libmpi.so.40 "lib/compat/openmpi/$name"
+done
 put_object "$built/mpiexec" bin/mpiexec
 # mpiexec.hydra is what scripts for MPICH and Intel MPI call. Names with another library's in them, as orterun, are left to that library.
 for name in mpirun mpiexec.hydra; do

@@ -168,6 +168,16 @@ def found(options, family):
     require("WeftMPI" not in done.output, f"not the library that the user names:\n{done.output}")
 
 
+def binding(options, family):
+    """A program in C++ finds what Open MPI's binding had outside of programs, under its library's name."""
+    build = options.build / family.name / "binding"
+    build.mkdir(parents=True, exist_ok=True)
+    ours = options.prefix / "lib/compat/openmpi"
+    words = [HERE / "binding.cpp", f"-I{family.header.parent}", ours / "libmpi_cxx.so.40", ours / "libmpi.so.40"]
+    program = compile_program("c++", words, build / "binding", ["-std=c++11", "-g", "-Wall"])
+    run([options.prefix / "bin/mpiexec", "-n", 2, program], 60).ok("binding")
+
+
 def refused(options):
     """A program of a library in whose place there is none is refused by name."""
     build = options.build / "refused"
@@ -208,6 +218,8 @@ def main():
         cases[f"{name}: every constant and handle means the same"] = lambda family=family: values(options, family)
         cases[f"{name}: programs find our library by themselves"] = lambda family=family: found(options, family)
         cases[f"{name}: instructions of a send"] = lambda family=family: sends(options, family)
+        if name == "openmpi":
+            cases[f"{name}: the C++ binding that MPI-3.0 removed"] = lambda family=family: binding(options, family)
         if options.full:
             cases[f"{name}: conformance programs by its mpicc, 2 ranks"] = lambda family=family: conformance(options, family)
     cases["a library in whose place there is none"] = lambda: refused(options)

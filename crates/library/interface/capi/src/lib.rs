@@ -26,7 +26,7 @@ pub mod status;
 mod system;
 
 mod abi;
-mod collective;
+pub mod collective;
 mod communicator;
 mod datatype;
 mod environment;

@@ -277,6 +277,7 @@ pub unsafe extern "C-unwind" fn ompi_mpi_cxx_op_intercept(
 
 /// Gives the operation its function of C++'s.
 #[unsafe(no_mangle)]
-pub extern "C" fn ompi_op_set_cxx_callback(op: Handle, function: UserFunction) {
-    op::bind(OPERATION::to_standard(op), function as usize);
+pub unsafe extern "C" fn ompi_op_set_cxx_callback(op: Handle, function: UserFunction) {
+    // SAFETY: `MPI::Op::Init` calls it, for an operation that it has just made with the function above.
+    unsafe { op::bind(OPERATION::to_standard(op), function as usize) };
 }

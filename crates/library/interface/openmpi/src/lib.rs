@@ -15,6 +15,7 @@
 #[path = "../../foreign/families/by_hand.rs"]
 mod by_hand;
 mod constants;
+mod cxx;
 mod functions;
 mod handles;
 mod integers;

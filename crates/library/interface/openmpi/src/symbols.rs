@@ -13,6 +13,12 @@ pub struct Pointer(*const c_int);
 // SAFETY: the address is of a static, and nobody changes it.
 unsafe impl Sync for Pointer {}
 
+impl Pointer {
+    pub const fn to(address: *const c_int) -> Pointer {
+        Pointer(address)
+    }
+}
+
 /// What a status of Fortran's is that nobody wants, in C.
 static IGNORED: [[c_int; 6]; 4] = [[0; 6]; 4];
 

@@ -109,13 +109,16 @@ impl Told {
         if let Some((library, title)) = OTHERS.iter().find(|(library, _)| needs(library)) {
             return BuiltWith::Another(format!("{title} ({library})"));
         }
-        let beyond_c = match () {
-            _ if uses(is_of_fortran) => Some("in Fortran"),
-            _ if uses(is_of_cxx) => Some("with the C++ bindings that MPI-3.0 removed"),
-            _ => None,
-        };
         // Open MPI 1.10 had the name that is MPICH's.
         let is_mpich = needs(MPICH.library) || needs("libmpich.so.12");
+        let beyond_c = match () {
+            _ if uses(is_of_fortran) => Some("in Fortran"),
+            _ if is_mpich && uses(is_of_cxx) => Some("in C++"),
+            _ if uses(is_given_functions_of_cxx) => {
+                Some("with functions in C++ for attributes, errors or data representations")
+            }
+            _ => None,
+        };
         if is_mpich && uses(|name| name.starts_with("ompi_")) {
             return BuiltWith::Another(format!("Open MPI 1.10 ({})", MPICH.library));
         }
@@ -149,6 +152,12 @@ fn is_of_cxx(name: &str) -> bool {
     ["_ZN3MPI", "_ZNK3MPI", "_ZTVN3MPI", "_ZTIN3MPI"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
+}
+
+/// What takes functions of the program's, in the C++ bindings of Open MPI.
+fn is_given_functions_of_cxx(name: &str) -> bool {
+    let members = ["do_create_keyval", "Create_errhandler", "Register_datarep"];
+    is_of_cxx(name) && members.iter().any(|member| name.contains(member))
 }
 
 /// What is set for the program at `path` by this mpiexec, or why it cannot run.
@@ -292,11 +301,20 @@ mod tests {
             judged(&["libmpi.so.40"], &["ompi_mpi_int"]),
             family(OPENMPI)
         );
+        let in_cxx = ["_ZN3MPI8Datatype4FreeEv", "_ZN3MPI10COMM_WORLDE"];
+        assert_eq!(
+            judged(&["libmpi_cxx.so.40", "libmpi.so.40"], &in_cxx),
+            family(OPENMPI)
+        );
         for (needed, used, said) in [
             ("libmpi.so.20", "MPI_Init", "Open MPI 2 or 3"),
             ("libmpi.so.12", "ompi_mpi_int", "Open MPI 1.10"),
             ("libmpi.so.40", "mpi_init_", "Open MPI in Fortran"),
-            ("libmpi.so.40", "_ZN3MPI8Datatype4FreeEv", "C++ bindings"),
+            (
+                "libmpi.so.40",
+                "_ZN3MPI4Comm17Create_errhandlerEPFvRS0_PizE",
+                "functions in C++",
+            ),
             ("libmpi_mt.so.4", "MPI_Init", "Intel MPI 4"),
         ] {
             let judged = judged(&[needed], &[used]);

@@ -51,6 +51,9 @@ pub trait Function: Send + Sync {
     /// # Safety
     /// `input` is valid for reads and `inout` for writes of `count` elements of `datatype`; they do not overlap.
     unsafe fn apply(&self, input: *const u8, inout: *mut u8, count: usize, datatype: TypeId);
+
+    /// Has the function passed a word behind its parameters from now on: a binding's own function finds the program's there.
+    fn bind(&self, word: usize);
 }
 
 /// An operation that the program made.
@@ -93,6 +96,14 @@ pub fn is_commutative(op: OpId) -> Result<bool> {
         OpId::Predefined(op) => op.is_commutative(),
         OpId::User(handle) => user(handle)?.commutative,
     })
+}
+
+/// Binds a word to the function of an operation that nobody uses yet.
+pub fn bind(op: OpId, word: usize) -> Result<()> {
+    if let OpId::User(handle) = op {
+        user(handle)?.function.bind(word);
+    }
+    Ok(())
 }
 
 fn user(handle: u64) -> Result<Arc<UserOp>> {

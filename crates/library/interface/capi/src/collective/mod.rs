@@ -44,7 +44,7 @@ macro_rules! forms {
 
 mod exchange;
 pub mod neighbor;
-mod op;
+pub mod op;
 mod reduce;
 mod rooted;
 

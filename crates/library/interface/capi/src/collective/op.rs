@@ -1,8 +1,9 @@
 //! Reduction operations (MPI-5.0 §6.9.5).
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use weft_abi::{MPI_Count, MPI_Datatype, MPI_User_function, MPI_User_function_c};
+use weft_abi::{MPI_Count, MPI_Datatype, MPI_Op, MPI_User_function, MPI_User_function_c};
 use weft_abi_macros::mpi;
 use weft_objects::op::{self, Function};
 use weft_objects::{OpId, TypeId};
@@ -19,10 +20,16 @@ use crate::output::{Out, Output};
 type Combining<C> =
     unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
 
+/// One that is passed a word behind its parameters.
+type Bound =
+    unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_int, *mut MPI_Datatype, usize);
+
 /// One of the program's, and whether its datatype is an integer of Fortran's.
 struct UserFunction {
     form: Form,
     language: Language,
+    /// The word behind its parameters; 0 if it has none. Written before the operation is used.
+    word: AtomicUsize,
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +56,11 @@ impl FromC<MPI_User_function_c> for UserFunction {
 impl UserFunction {
     fn new(form: Form) -> UserFunction {
         let language = language::take();
-        UserFunction { form, language }
+        UserFunction {
+            form,
+            language,
+            word: AtomicUsize::new(0),
+        }
     }
 }
 
@@ -79,8 +90,15 @@ impl Function for UserFunction {
         match self.form {
             Form::Int(function) => {
                 let mut length = count as c_int;
-                // SAFETY: as above.
-                unsafe { function(input, inout, &mut length, datatype) }
+                match self.word.load(Ordering::Relaxed) {
+                    // SAFETY: as above.
+                    0 => unsafe { function(input, inout, &mut length, datatype) },
+                    // SAFETY: as above; a function to which a word was bound takes it.
+                    word => unsafe {
+                        let function = std::mem::transmute::<Combining<c_int>, Bound>(function);
+                        function(input, inout, &mut length, datatype, word)
+                    },
+                }
             }
             Form::Large(function) => {
                 let mut length = count as MPI_Count;
@@ -88,6 +106,10 @@ impl Function for UserFunction {
                 unsafe { function(input, inout, &mut length, datatype) }
             }
         }
+    }
+
+    fn bind(&self, word: usize) {
+        self.word.store(word, Ordering::Relaxed);
     }
 }
 
@@ -108,4 +130,15 @@ fn op_free(op: InOut<OpId>) -> Result<()> {
 fn op_commutative(op: OpId, commute: Out<bool>) -> Result<()> {
     commute.set(op::is_commutative(op)?);
     Ok(())
+}
+
+/// Has the function of an operation that was just made passed a word behind its parameters.
+///
+/// # Safety
+/// `op` is a handle of the standard's, and the operation's function takes such a word.
+pub unsafe fn bind(op: MPI_Op, word: usize) {
+    // SAFETY: by this function's contract.
+    let op = unsafe { OpId::from_c(op, "op") };
+    // One that there is not, its creation has told.
+    let _ = op.and_then(|op| op::bind(op, word));
 }
