@@ -143,7 +143,8 @@ pub struct RankPlace {
     pub local_size: u32,
 }
 
-/// What a rank is told (PMI-1).
+/// What a rank is told (PMI-1); and by other launchers' names what scripts and programs look for that want to know their place
+/// before `MPI_Init`.
 pub fn of_rank(place: &RankPlace, socket: i32) -> Vec<CString> {
     let variables = [
         ("PMI_FD", socket.to_string()),
@@ -151,6 +152,10 @@ pub fn of_rank(place: &RankPlace, socket: i32) -> Vec<CString> {
         ("PMI_SIZE", place.size.to_string()),
         ("MPI_LOCALRANKID", place.local_rank.to_string()),
         ("MPI_LOCALNRANKS", place.local_size.to_string()),
+        ("OMPI_COMM_WORLD_RANK", place.rank.to_string()),
+        ("OMPI_COMM_WORLD_SIZE", place.size.to_string()),
+        ("OMPI_COMM_WORLD_LOCAL_RANK", place.local_rank.to_string()),
+        ("OMPI_COMM_WORLD_LOCAL_SIZE", place.local_size.to_string()),
     ];
     variables
         .into_iter()
