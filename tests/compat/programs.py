@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Programs that people have, as Debian and Intel built them: run by their own library, then by WeftMPI's mpiexec without an option, with the same outcome.
+"""Programs that people have, as Debian and Intel built them: on their own library, then on ours, with the same outcome.
 
     tests/compat/programs.py --prefix DIR --peers DIR [--build DIR] [--only RE] [--ranks 2,4] [--timeout SECONDS]
 
-Debian's packages are installed into a layer over this machine's root (tests/lib/layer.sh), which stays in the build folder: as root. What is
-run and how its outcome is judged is a row of table.py. A line for each program and number of ranks; exit code 1 when anything failed.
+Ours is found by WeftMPI's mpiexec without an option. Debian's packages are installed into a layer over this machine's root
+(tests/lib/layer.sh), which stays in the build folder: as root. What is run and how its outcome is judged is a row of table.py. A
+line for each program and number of ranks; exit code 1 when anything failed.
 """
 
 import argparse
@@ -95,6 +96,9 @@ def outcome(program, options, launcher, ranks, name, **environment):
     for command in program.before:
         done = run(["sh", "-euc", command.format(**words)], options.timeout, cwd=folder)
         require(done.code == 0, f"{command}\n{end_of(done.output)}")
+    environment |= dict(program.variables)
+    if "LD_LIBRARY_PATH" in environment and "LD_LIBRARY_PATH" in launcher.environment:
+        environment["LD_LIBRARY_PATH"] += ":" + launcher.environment["LD_LIBRARY_PATH"]
     done = launcher.start(fill(program.command), ranks, folder, options.timeout, **environment)
     require(done.code == 0, f"exit code {done.code}\n{end_of(done.output)}")
     text += done.output

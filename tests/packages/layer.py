@@ -32,7 +32,8 @@ def installed(shop):
         shutil.copy(package, folder)
     shutil.copy(EXAMPLES / "ring.c", folder)
     shutil.copy(EXAMPLES / "ring.f", folder)
-    words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-eu", f"{HERE}/layer.sh", folder, f"{HERE}/layer_steps.sh"]
-    done = run(words, INSTALL_SECONDS)
+    shutil.copy(f"{HERE}/layer_steps.sh", folder)
+    words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-eu", f"{HERE}/../lib/layer.sh", folder]
+    done = run([*words, "sh", "-eu", "/layer/layer_steps.sh"], INSTALL_SECONDS)
     require(done.code == 0, done.output)
     require("ok layer" in done.output, f"it did not say `ok layer`:\n{done.output}")
