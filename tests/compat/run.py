@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
@@ -47,7 +48,7 @@ NOT_BY_ITS_HEADER = {
 # above those of classes, and types that the standard ABI has not.
 NAMES = {
     "mpich": {
-        "DATATYPES": r"^#define (MPI_\w+)\s+(?:\(\(MPI_Datatype\)0x|mpich_mpi_)",
+        "DATATYPES": r"^#define (MPIX?_\w+)\s+(?:\(\(MPI_Datatype\)0x|mpich_mpi_)",
         "OPERATIONS": r"^#define (MPI_\w+)\s+\(MPI_Op\)\(0x",
         "CLASSES": r"^#define (MPI_(?:T_)?(?:ERR_\w+|SUCCESS))\s",
         "COMM_KEYS": r"^#define (MPI_\w+)\s+0x644",
@@ -62,7 +63,7 @@ NAMES = {
     },
 }
 LEFT_OUT = {
-    "mpich": {"MPI_DATATYPE_NULL", "MPI_LB", "MPI_UB", "MPI_OP_NULL", "MPI_ERR_LASTCODE"},
+    "mpich": {"MPI_DATATYPE_NULL", "MPI_LB", "MPI_UB", "MPI_OP_NULL", "MPI_ERR_LASTCODE", "MPIX_BFLOAT16"},
     "openmpi": {"MPI_DATATYPE_NULL", "MPI_LB", "MPI_UB", "MPI_OP_NULL", "MPI_ERR_LASTCODE", "MPI_2COMPLEX", "MPI_2DOUBLE_COMPLEX",
                 "MPI_ERR_PROC_FAILED", "MPI_ERR_PROC_FAILED_PENDING", "MPI_ERR_REVOKED"},
 }
@@ -164,8 +165,14 @@ def found(options, family):
         told = run([options.prefix / "bin/weft", "info", program], 60).output
         words = ["on WeftMPI, by a library of that name", "LD_LIBRARY_PATH", *(["LD_PRELOAD"] if kind == "rpath" else [])]
         require(all(word in told for word in words) and told.count("LD_") == len(words) - 1, told)
+    # MPICH's own library knows mpiexec's protocol; Open MPI's would start a job for each rank.
     done = run([mpiexec, "-n", 1, build / "runpath"], 60, os.environ | {"LD_LIBRARY_PATH": str(own)})
-    require("WeftMPI" not in done.output, f"not the library that the user names:\n{done.output}")
+    require(("WeftMPI" in done.output) == (family.name == "openmpi"), f"the library that the user names:\n{done.output}")
+    # Other launchers: what mpiexec sets is set by weft.
+    weft = options.prefix / "bin/weft"
+    for command in ([weft, "run", build / "runpath"], ["sh", "-c", f'eval $({weft} env); exec "$0"', build / "runpath"]):
+        done = run(command, 60)
+        require(done.code == 0 and "WeftMPI" in done.output, f"{command}:\n{done.output}")
 
 
 def binding(options, family):
@@ -176,6 +183,51 @@ def binding(options, family):
     words = [HERE / "binding.cpp", f"-I{family.header.parent}", ours / "libmpi_cxx.so.40", ours / "libmpi.so.40"]
     program = compile_program("c++", words, build / "binding", ["-std=c++11", "-g", "-Wall"])
     run([options.prefix / "bin/mpiexec", "-n", 2, program], 60).ok("binding")
+
+
+def told(options, family):
+    """What keeps a program from our library is told in a line, by mpiexec, `weft run` and `weft info` alike."""
+    build = options.build / family.name / "told"
+    build.mkdir(parents=True, exist_ok=True)
+    own = family.header.parent.parent / "lib"
+    (build / "program.c").write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); return 0; }\n")
+    program = compile_program(family.mpicc, [build / "program.c"], build / "program")
+    other = next(own.glob("libmpi.so.*"))
+
+    def line(words, program, environment=None):
+        for command in (["mpiexec", "-n", 2], ["weft", "run"]):
+            done = run([options.prefix / "bin" / command[0], *command[1:], program], 60, environment)
+            require(done.code != 0 and done.output.count("\n") == 1 and words in done.output, f"{command}: {done.code}\n{done.output}")
+        shown = run([options.prefix / "bin/weft", "info", program], 60, environment).output
+        require(words in shown, f"weft info:\n{shown}")
+
+    line(f"LD_PRELOAD names: {other}", program, {"LD_PRELOAD": str(other)})
+    if os.geteuid() == 0:
+        privileged = build / "privileged"
+        shutil.copy(program, privileged)
+        os.chown(privileged, 1, 1)
+        privileged.chmod(0o4755)
+        line("set-user-ID", privileged)
+
+
+def two_libraries(options):
+    """A second MPI library in a process is an error of MPI_Init that names it."""
+    build = options.build / "two"
+    build.mkdir(parents=True, exist_ok=True)
+    (build / "program.c").write_text(
+        "#include <dlfcn.h>\n#include <mpi.h>\n"
+        "int main(int argc, char **argv)\n"
+        "{ if (argc > 1 && !dlopen(argv[1], RTLD_NOW)) return 3; return MPI_Init(0, 0) || MPI_Finalize(); }\n"
+    )
+    (build / "other.c").write_text("int MPI_Init(int *argc, char ***argv) { return argc == (void *)argv; }\n")
+    other = compile_program("cc", [build / "other.c", "-fPIC", "-shared"], build / "libmpi.so.12")
+    program = compile_program(options.prefix / "bin/mpicc", [build / "program.c"], build / "program")
+    mpiexec = options.prefix / "bin/mpiexec"
+    done = run([mpiexec, "-n", 1, program], 60)
+    require(done.code == 0, done.output)
+    done = run([mpiexec, "-n", 1, program, other], 60)
+    words = f"MPI_Init: another MPI library is in this process, {other}"
+    require(done.code not in (0, 3) and words in done.output, f"{done.code}\n{done.output}")
 
 
 def refused(options):
@@ -190,6 +242,13 @@ def refused(options):
     require(done.code == 1 and "was built with Open MPI 2 or 3 (libmpi.so.20)" in done.output, f"{done.code}\n{done.output}")
     told = run([options.prefix / "bin/weft", "info", program], 60).output
     require("Open MPI 2 or 3 (libmpi.so.20)" in told and "LD_" not in told, told)
+    # What Open MPI says when it cannot begin, as it is in a static program with it inside.
+    (build / "static.c").write_text(
+        'const char *volatile said = "ompi_mpi_init: failed";\nint main(void) { return said == 0; }\n'
+    )
+    program = compile_program("cc", [build / "static.c", "-static"], build / "static")
+    done = run([options.prefix / "bin/mpiexec", "-n", 2, program], 60)
+    require(done.code == 1 and "with Open MPI inside, as a static program" in done.output, f"{done.code}\n{done.output}")
 
 
 def conformance(options, family):
@@ -217,11 +276,13 @@ def main():
         family = Family(name, options)
         cases[f"{name}: every constant and handle means the same"] = lambda family=family: values(options, family)
         cases[f"{name}: programs find our library by themselves"] = lambda family=family: found(options, family)
+        cases[f"{name}: what keeps a program from our library is told"] = lambda family=family: told(options, family)
         cases[f"{name}: instructions of a send"] = lambda family=family: sends(options, family)
         if name == "openmpi":
             cases[f"{name}: the C++ binding that MPI-3.0 removed"] = lambda family=family: binding(options, family)
         if options.full:
             cases[f"{name}: conformance programs by its mpicc, 2 ranks"] = lambda family=family: conformance(options, family)
+    cases["two libraries in a process"] = lambda: two_libraries(options)
     cases["a library in whose place there is none"] = lambda: refused(options)
     verdicts = [run_case(name, case) for name, case in cases.items() if re.search(options.filter, name)]
     failed = verdicts.count("FAILED")

@@ -5,6 +5,7 @@
 mod bench;
 mod info;
 mod installation;
+mod launch;
 mod machine;
 mod output;
 mod plan;
@@ -36,6 +37,10 @@ struct Arguments {
 enum Command {
     /// Show this installation and what this machine lets it do
     Info(info::Options),
+    /// Become a program that was built with another MPI library, on this one: for other launchers than mpiexec
+    Run(launch::Run),
+    /// Print for a shell what has such programs find this library: eval $(weft env)
+    Env(launch::Env),
     /// Measure this library, beside others if asked
     Bench(Box<bench::Options>),
     /// Measure this machine, and have the library choose its collectives' algorithms by that (docs/tuning.md)
@@ -67,6 +72,8 @@ fn main() -> ExitCode {
     register_conditional_shutdown(SIGPIPE, BROKEN_PIPE, always).expect("SIGPIPE can be handled");
     match Arguments::parse().command {
         Command::Info(options) => info::run(&options),
+        Command::Run(options) => launch::run(&options),
+        Command::Env(options) => launch::env(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Tune(options) => tune::run(&options),
         Command::Report(options) => report::run(&options),

@@ -126,7 +126,7 @@ handles! {
 }
 
 /// The predefined datatypes, by MPICH's handle. It has the size in its second byte, the number in its first.
-const DATATYPES: [(u32, MPI_Datatype); 71] = [
+const DATATYPES: [(u32, MPI_Datatype); 72] = [
     (0x4c00_0101, MPI_CHAR),
     (0x4c00_0102, MPI_UNSIGNED_CHAR),
     (0x4c00_0203, MPI_SHORT),
@@ -198,6 +198,8 @@ const DATATYPES: [(u32, MPI_Datatype); 71] = [
     (0x8c00_0003, MPI_SHORT_INT),
     (0x8c00_0004, MPI_LONG_DOUBLE_INT),
     (0x0c00_0000, MPI_DATATYPE_NULL),
+    // MPIX_C_FLOAT16, which the standard has in Fortran only: given back as that.
+    (0x4c00_0246, MPI_REAL2),
 ];
 
 /// The basic types have these upper bytes.

@@ -1,18 +1,24 @@
 //! With which MPI library a program was built, as its file says (ELF), and what has it run on this one.
 //!
 //! Beside `bin`, where mpiexec is, lies `lib/compat` with a folder of libraries for each family of other libraries
-//! (docs/compatibility.md). The dynamic linker finds them by `LD_LIBRARY_PATH`, behind all that the user has there. It looks
+//! (docs/compatibility.md). The dynamic linker finds them by `LD_LIBRARY_PATH`: MPICH's behind all that the user has there, for
+//! such a library knows mpiexec's protocol; Open MPI's before that, for its own would start each rank as a job of its own. It looks
 //! there before a program's RUNPATH and the system's folders, but not before an RPATH: there the library is loaded first of all,
 //! by `LD_PRELOAD`, and stands for any of its name. A program that says nothing of MPI may load it later, as Python does: it
 //! has all folders to look in.
 
-use crate::program;
+use crate::{hindrance, program};
 use elf::ElfStream;
-use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
+use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH, PT_INTERP};
 use elf::endian::AnyEndian;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+pub use crate::program::Unusable;
+
+/// Variables, and what they are set to.
+pub type Settings = Vec<(OsString, OsString)>;
 
 /// Libraries with one ABI: the folder of ours for them, and the name by which programs ask for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +78,21 @@ const OTHERS: [(&str, &str); 9] = [
 
 /// Reads the program at `path`. What cannot be read, or is no program of this kind, says nothing.
 pub fn read(path: &Path) -> BuiltWith {
-    told(path).map_or(BuiltWith::Unsaid, |told| told.judge())
+    match told(path) {
+        Some(told) => told.judge(),
+        None if is_static(path) && hindrance::has_open_mpi_inside(path) => {
+            BuiltWith::Another("Open MPI inside, as a static program".to_owned())
+        }
+        None => BuiltWith::Unsaid,
+    }
+}
+
+/// Whether no dynamic linker is asked to start the program.
+fn is_static(path: &Path) -> bool {
+    let file = File::open(path).ok();
+    let file = file.and_then(|file| ElfStream::<AnyEndian, _>::open_stream(file).ok());
+    let segments = file.as_ref().map(ElfStream::segments);
+    segments.is_some_and(|segments| segments.iter().all(|one| one.p_type != PT_INTERP))
 }
 
 fn told(path: &Path) -> Option<Told> {
@@ -135,7 +155,29 @@ impl Told {
                 family: OPENMPI,
                 has_rpath,
             },
-            _ => BuiltWith::Unsaid,
+            _ => match self.unknown() {
+                Some(library) => {
+                    BuiltWith::Another(format!("an MPI library that is not known ({library})"))
+                }
+                None => BuiltWith::Unsaid,
+            },
+        }
+    }
+
+    /// The library that MPI's names are asked of, where it is none of those that are known by name.
+    fn unknown(&self) -> Option<&String> {
+        const BEGINNINGS: [&str; 3] = ["MPI_Init", "MPI_Init_thread", "mpi_init_"];
+        let begins = |name: &String| BEGINNINGS.contains(&name.as_str());
+        let is_ours =
+            |name: &str| name.starts_with("libmpi_abi.") || name.starts_with("libmpifort_abi.");
+        let is_mpi = |name: &str| {
+            let rest = name.strip_prefix("libmpi").unwrap_or("profiler");
+            rest.starts_with(['.', '_']) || rest.starts_with("ch")
+        };
+        let mut libraries = self.needed.iter().filter(|name| is_mpi(name));
+        match self.used.iter().any(begins) && !self.needed.iter().any(|name| is_ours(name)) {
+            true => libraries.next(),
+            false => None,
         }
     }
 }
@@ -164,16 +206,68 @@ fn is_given_functions_of_cxx(name: &str) -> bool {
 pub fn libraries(
     path: &Path,
     value: impl Fn(&str) -> Option<OsString>,
-) -> Result<Vec<(OsString, OsString)>, String> {
+) -> Result<Settings, String> {
     let built_with = read(path);
-    if let BuiltWith::Another(what) = &built_with {
-        return Err(format!(
+    let mpiexec = std::env::current_exe().unwrap_or_default();
+    match why_not(&built_with, path, &mpiexec, &value) {
+        Some(why) => Err(why),
+        None => Ok(settings(&built_with, &mpiexec, value)),
+    }
+}
+
+/// Why a program cannot run on this library.
+fn why_not(
+    built_with: &BuiltWith,
+    path: &Path,
+    mpiexec: &Path,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Option<String> {
+    if let BuiltWith::Another(what) = built_with {
+        return Some(format!(
             "was built with {what}, in place of which there is no library here; build it with mpicc, mpicxx or mpifort of \
              WeftMPI (docs/compatibility.md)"
         ));
     }
-    let mpiexec = std::env::current_exe().unwrap_or_default();
-    Ok(settings(&built_with, &mpiexec, value))
+    let is_of_family = matches!(built_with, BuiltWith::Family { .. });
+    if is_of_family && hindrance::is_privileged(path) {
+        let why = "is set-user-ID or set-group-ID, so that the dynamic linker ignores where this library is; build it with mpicc \
+                   of WeftMPI";
+        return Some(why.to_owned());
+    }
+    let prefix = mpiexec.parent().and_then(Path::parent).unwrap_or(mpiexec);
+    let other = hindrance::preloaded(&value("LD_PRELOAD")?, prefix)?;
+    Some(format!(
+        "would run on another MPI library, which LD_PRELOAD names: {}",
+        other.display()
+    ))
+}
+
+/// A program, and what is set for it.
+pub struct Prepared {
+    pub path: PathBuf,
+    pub settings: Settings,
+}
+
+/// A program as a shell would find it, where another launcher than mpiexec starts it.
+pub fn program(
+    name: &OsStr,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Result<Prepared, Unusable> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = program::find(name, &here, None, value("PATH"))?;
+    match libraries(&path, value) {
+        Ok(settings) => Ok(Prepared { path, settings }),
+        Err(why) => {
+            let problem = format!("`{}` {why}", name.display());
+            Err(Unusable::not_executable(problem))
+        }
+    }
+}
+
+/// What is set for any program, by whose file nothing is known.
+pub fn for_any(value: impl Fn(&str) -> Option<OsString>) -> Settings {
+    let this = std::env::current_exe().unwrap_or_default();
+    settings(&BuiltWith::Unsaid, &this, value)
 }
 
 /// For a reader: with what `program` was built, and what becomes of that where `mpiexec` starts it.
@@ -200,6 +294,11 @@ pub fn explanation(program: &OsStr, mpiexec: &Path) -> Result<String, String> {
             "not: there is no library in place of that one; build it by WeftMPI's mpicc, mpicxx or mpifort",
         ),
     };
+    let value = |name: &str| std::env::var_os(name);
+    let runs = match (&built_with, why_not(&built_with, &path, mpiexec, value)) {
+        (BuiltWith::Another(_), _) | (_, None) => runs.to_owned(),
+        (_, Some(why)) => format!("not: it {why}"),
+    };
     let mut text = format!(
         "{:<22} {}\n{:<22} {with}\n{:<22} {runs}\n",
         "program",
@@ -207,7 +306,7 @@ pub fn explanation(program: &OsStr, mpiexec: &Path) -> Result<String, String> {
         "built with",
         "under mpiexec it runs"
     );
-    for (name, value) in settings(&built_with, mpiexec, |name| std::env::var_os(name)) {
+    for (name, value) in settings(&built_with, mpiexec, value) {
         text += &format!(
             "{:<22} {}\n",
             format!("  {}", name.display()),
@@ -222,7 +321,7 @@ pub fn settings(
     program: &BuiltWith,
     mpiexec: &Path,
     value: impl Fn(&str) -> Option<OsString>,
-) -> Vec<(OsString, OsString)> {
+) -> Settings {
     let Some(compat) = folder(mpiexec) else {
         return Vec::new();
     };
@@ -231,20 +330,30 @@ pub fn settings(
         BuiltWith::Family { family, .. } => std::slice::from_ref(family),
         BuiltWith::OwnMpich | BuiltWith::Another(_) => &[],
     };
-    let mut settings = Vec::new();
-    let mut append = |name: &str, with: OsString| {
-        let mut list = value(name).filter(|list| !list.is_empty());
-        match &mut list {
-            Some(list) => list.extend([OsStr::new(":"), &with]),
-            None => list = Some(with),
-        }
-        settings.extend(list.map(|list| (name.into(), list)));
+    let folder =
+        |family: &Family| Some(compat.join(family.folder)).filter(|folder| folder.is_dir());
+    let of = |wanted: Family| {
+        families
+            .iter()
+            .find(|family| **family == wanted)
+            .and_then(folder)
     };
-    let folders = families.iter().map(|family| compat.join(family.folder));
-    let folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
-    if !folders.is_empty() {
-        let list: Vec<&OsStr> = folders.iter().map(|folder| folder.as_os_str()).collect();
-        append("LD_LIBRARY_PATH", list.join(OsStr::new(":")));
+    let joined = |parts: [Option<OsString>; 3]| {
+        let parts: Vec<OsString> = parts
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
+        parts.join(OsStr::new(":"))
+    };
+    let mut settings = Vec::new();
+    let (before, behind) = (
+        of(OPENMPI).map(OsString::from),
+        of(MPICH).map(OsString::from),
+    );
+    if before.is_some() || behind.is_some() {
+        let list = joined([before, value("LD_LIBRARY_PATH"), behind]);
+        settings.push(("LD_LIBRARY_PATH".into(), list));
     }
     if let BuiltWith::Family {
         family,
@@ -252,7 +361,8 @@ pub fn settings(
     } = program
     {
         let library = compat.join(family.folder).join(family.library);
-        append("LD_PRELOAD", library.into());
+        let list = joined([value("LD_PRELOAD"), Some(library.into()), None]);
+        settings.push(("LD_PRELOAD".into(), list));
     }
     settings
 }
@@ -316,11 +426,18 @@ mod tests {
                 "functions in C++",
             ),
             ("libmpi_mt.so.4", "MPI_Init", "Intel MPI 4"),
+            (
+                "libmpi_gnu_123.so.12",
+                "MPI_Init",
+                "not known (libmpi_gnu_123.so.12)",
+            ),
         ] {
             let judged = judged(&[needed], &[used]);
             let is_told = matches!(&judged, BuiltWith::Another(what) if what.contains(said));
             assert!(is_told, "{needed} {used}: {judged:?}");
         }
+        let profiler = judged(&["libmpiP.so"], &["MPI_Init"]);
+        assert_eq!(profiler, BuiltWith::Unsaid);
         let both = judged(&["libmpi.so.12", "libmpi.so.40"], &[]);
         assert!(matches!(both, BuiltWith::Another(_)));
     }
@@ -336,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn our_libraries_stand_behind_the_users() {
+    fn our_libraries_stand_behind_the_users_but_for_open_mpi() {
         let prefix = std::env::temp_dir().join(format!("weft-built-with-{}", std::process::id()));
         let mpiexec = prefix.join("bin/mpiexec");
         let unset = |_: &str| None;
@@ -365,7 +482,7 @@ mod tests {
         assert_eq!(shown(&family(MPICH), None), ["LD_LIBRARY_PATH=C/mpich"]);
         assert_eq!(
             shown(&BuiltWith::Unsaid, Some("/a:/b")),
-            ["LD_LIBRARY_PATH=/a:/b:C/mpich:C/openmpi"]
+            ["LD_LIBRARY_PATH=C/openmpi:/a:/b:C/mpich"]
         );
         let has_rpath = BuiltWith::Family {
             family: OPENMPI,

@@ -9,6 +9,7 @@ mod binding;
 pub mod built_with;
 mod environment;
 mod head;
+mod hindrance;
 mod hosts;
 mod layout;
 mod message;

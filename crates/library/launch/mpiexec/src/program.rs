@@ -12,6 +12,16 @@ pub struct Unusable {
     pub exit_code: u8,
 }
 
+impl Unusable {
+    /// With a shell's exit code for it.
+    pub fn not_executable(problem: String) -> Unusable {
+        Unusable {
+            problem,
+            exit_code: 126,
+        }
+    }
+}
+
 enum Candidate {
     Executable,
     NotExecutable,
@@ -36,9 +46,9 @@ pub fn find(
     path: Option<OsString>,
 ) -> Result<PathBuf, Unusable> {
     let shown = program.display();
-    let not_executable = |path: &Path| Unusable {
-        problem: format!("`{}` is not an executable file (chmod +x?)", path.display()),
-        exit_code: 126,
+    let not_executable = |path: &Path| {
+        let problem = format!("`{}` is not an executable file (chmod +x?)", path.display());
+        Unusable::not_executable(problem)
     };
     if program.as_bytes().contains(&b'/') {
         let candidate = directory.join(program);

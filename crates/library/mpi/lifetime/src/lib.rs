@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alone;
 pub mod comm;
 pub mod handles;
 pub mod models;

@@ -15,6 +15,8 @@ use weft_process::{engine, job, network, prices, report};
 use weft_tool as tool;
 use weft_transport::{Directory, Peer};
 
+use crate::alone;
+
 struct Cards(Arc<Bootstrap>);
 
 impl Directory for Cards {
@@ -25,6 +27,7 @@ impl Directory for Cards {
 
 /// Makes this process one of its job: it joins, tells the others where it is, and has an engine.
 pub(super) fn start() -> Result<()> {
+    alone::check()?;
     let bootstrap = Arc::new(weft_bootstrap::connect().map_err(job::of_launcher)?);
     report::begin(bootstrap.job().rank);
     let in_fence = InFence::enter(Fence::Joining);
