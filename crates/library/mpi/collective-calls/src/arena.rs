@@ -14,7 +14,7 @@
 
 use std::sync::atomic::Ordering;
 
-use weft_collective::{Sharing, ShortLimits};
+use weft_collective::{MOST_RANKS, Sharing, ShortLimits};
 use weft_objects::comm::Comm;
 use weft_objects::comm::arena::{COUNTS, SharedArena};
 use weft_objects::comm::nearness::Nearness;
@@ -29,10 +29,9 @@ use super::words::largest;
 
 /// Blocking operations of a communicator before it gets an arena.
 const AFTER: u32 = 8;
-/// Every rank reads what every other posts: with more, rounds of messages are better.
-const MOST_RANKS: usize = 64;
 /// Arenas of a process at once: each is a mapping, of which a process may have 2^16.
 const MOST_ARENAS: u32 = 1024;
+
 /// The way to the arena for blocking operation `number` of an intra-communicator; it is made now if it is time.
 #[inline]
 pub(super) fn access(comm: &Comm, number: u32) -> Option<ArenaAccess<'_>> {

@@ -110,7 +110,7 @@ impl Arena<Error> for ArenaAccess<'_> {
     }
 
     fn is_near(&self) -> bool {
-        self.shared.nearness.is_near(&self.shared.board)
+        self.shared.nearness.is_near(&self.shared.board) == Some(true)
     }
 
     fn look(&self, need: Need) -> Poll<Result<()>> {

@@ -5,7 +5,7 @@ use std::num::NonZeroU8;
 use std::task::Poll;
 
 use weft_memory::Memory;
-use weft_sync::board::{Board, Need};
+use weft_sync::board::{BUFFER_BYTES, Board, Need};
 
 /// The memory, of one rank. Ranks are numbered among those that share it.
 pub trait Arena<E> {
@@ -53,5 +53,8 @@ pub enum Doing {
     Copy { bytes: usize },
 }
 
-/// The largest element of a reduction of which a piece for each of the ranks that a board can have fits in a step.
+/// The largest element, in bytes, of a reduction that goes by the board: the largest predefined one has 32.
 pub(crate) const LARGEST_ELEMENT: usize = 256;
+
+/// The most ranks that share an arena: in a step a rank posts a piece for each of them, of one element at least.
+pub const MOST_RANKS: usize = BUFFER_BYTES / LARGEST_ELEMENT;

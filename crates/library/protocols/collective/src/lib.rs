@@ -123,7 +123,7 @@ mod tree;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv};
-pub use arena::{Arena, Doing};
+pub use arena::{Arena, Doing, MOST_RANKS};
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use channel::{Boxed, Channel, Outcome, PointToPoint, boxed, run_blocking};

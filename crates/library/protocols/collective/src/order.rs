@@ -3,11 +3,15 @@
 //!
 //! Of all ranks the operands combine as a balanced binary tree whose leaves are the ranks in order. Where their number is not a power
 //! of two, pairs of the first ranks are a leaf each ([`Folded`]). That is the order of recursive doubling and halving; who combines alone
-//! keeps up to a logarithm of partial results ([`Partials`]). Hosts that have as many ranks each, a power of two, one after the other, are
+//! keeps up to a logarithm of partial results ([`Partials`], [`Tree`]). Hosts that have as many ranks each, a power of two, one after the other, are
 //! subtrees: there a reduction within hosts and then between them has the same order.
 //!
 //! Of the ranks before one, as in scans, the operands combine in the trees of the set bits of their number, the last and smallest first: what recursive
 //! doubling gives as well.
+
+mod tree;
+
+pub(crate) use tree::Tree;
 
 use std::ops::Range;
 

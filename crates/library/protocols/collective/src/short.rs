@@ -7,7 +7,6 @@
 //!
 //! Which lengths are short follows from what all ranks know ([`ShortLimits`]).
 
-use crate::flat::allreduce::ALONE_BYTES;
 use crate::memory::{PlainReduction, copy_together, window};
 use crate::select::{CHOICES, Call, Operation, Sharing};
 use crate::steps::{LONGEST, PIECE, place_for};
@@ -17,8 +16,9 @@ use weft_sync::board::{Board, INLINE_BYTES, Piece};
 
 /// From how many bytes on, as each operation is chosen by, the ranks of a communicator on one host do not go by the board in one step.
 pub struct ShortLimits {
-    /// While none is forced: where the ranks' cores are far, and near.
-    chosen: [[usize; Operation::COUNT]; 2],
+    /// While none is forced: where the ranks' cores are far, where they are near, and while they do not know it. Then a
+    /// rank may learn that they are near behind an operation's first step, and goes on as those do.
+    chosen: [[usize; Operation::COUNT]; 3],
     /// Where the board is forced.
     possible: [usize; Operation::COUNT],
 }
@@ -34,7 +34,6 @@ impl ShortLimits {
             placement: None,
         };
         let mut possible = [PIECE + 1; Operation::COUNT];
-        possible[Operation::allreduce as usize] = ALONE_BYTES / ranks + 1;
         for posts_blocks in [Operation::scatter, Operation::alltoall] {
             possible[posts_blocks as usize] = (LONGEST / ranks).min(PIECE) + 1;
         }
@@ -42,19 +41,21 @@ impl ShortLimits {
             let up_to = CHOICES[number].shared_up_to(call(are_near), possible[number] - 1);
             up_to.map_or(0, |bytes| bytes + 1)
         };
+        let [far, near]: [[usize; Operation::COUNT]; 2] =
+            [false, true].map(|are_near| std::array::from_fn(|number| chosen(are_near, number)));
+        let either = std::array::from_fn(|number| far[number].min(near[number]));
         ShortLimits {
-            chosen: [false, true]
-                .map(|are_near| std::array::from_fn(|number| chosen(are_near, number))),
+            chosen: [far, near, either],
             possible,
         }
     }
 
-    /// Whether the operation is short, among ranks whose cores are near or not. If its algorithm is forced, that decides.
+    /// Whether the operation is short, among ranks whose cores are near or not, if they know it. If its algorithm is forced, that decides.
     #[inline(always)]
-    pub fn admit(&self, operation: Operation, bytes: usize, are_near: bool) -> bool {
+    pub fn admit(&self, operation: Operation, bytes: usize, are_near: Option<bool>) -> bool {
         let number = operation as usize;
         match CHOICES[number].is_shared_forced() {
-            None => bytes < self.chosen[usize::from(are_near)][number],
+            None => bytes < self.chosen[are_near.map_or(2, usize::from)][number],
             Some(is_shared) => is_shared && bytes < self.possible[number],
         }
     }

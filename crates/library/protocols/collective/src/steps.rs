@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use crate::arena::{Arena, Doing};
 use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
-use crate::order::{Order, Partials};
+use crate::order::{Order, Partials, Tree};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
 use weft_memory::Memory;
 use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
@@ -360,6 +360,42 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
                 reduction.unpacked(&part, partials.room(completes))
             });
             partials.take(operand, completes);
+        }
+        Some(())
+    }
+
+    /// Combines part `elements` of what each rank posts in the step, such a piece, to the tree's result. `others` is shown what each
+    /// of the others posts. What is of another length is left out.
+    pub async fn combine(
+        &self,
+        (step, posted): (u64, impl Fn(usize) -> Piece),
+        elements: Range<usize>,
+        mut tree: Tree<'_, '_>,
+        mut others: impl FnMut(usize, &Memory),
+    ) -> Option<()> {
+        for apart in 0..tree.leaves() {
+            let mut leaf = [None; 2];
+            for (index, rank) in tree.ranks(apart).enumerate() {
+                let piece = posted(rank);
+                if piece.bytes == 0 {
+                    continue;
+                }
+                let slot = self.posted(step, rank, piece).await?;
+                if slot.bytes != piece.bytes {
+                    continue;
+                }
+                if rank != self.channel.rank() {
+                    others(rank, &slot);
+                }
+                if !elements.is_empty() {
+                    let part = tree.bytes(elements.clone());
+                    let part = slot.part(part.start, part.len());
+                    let bytes = part.bytes;
+                    self.does(Doing::Fold { rank, bytes });
+                    leaf[index] = Some(tree.packed(rank, &part));
+                }
+            }
+            tree.put(leaf, apart);
         }
         Some(())
     }

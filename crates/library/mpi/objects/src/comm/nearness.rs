@@ -87,24 +87,24 @@ impl Nearness {
         self.word(self.own).store(found, Ordering::Release);
     }
 
-    /// Whether all have found that they are near, at the beginning of an operation (rule 3).
+    /// Whether all have found that they are near, at the beginning of an operation; none while not all know it (rule 3).
     #[inline]
-    pub fn is_near(&self, board: &Board) -> bool {
+    pub fn is_near(&self, board: &Board) -> Option<bool> {
         match self.all.load(Ordering::Relaxed) {
             0 => self.look(board),
-            all => all == NEAR,
+            all => Some(all == NEAR),
         }
     }
 
     #[cold]
-    fn look(&self, board: &Board) -> bool {
+    fn look(&self, board: &Board) -> Option<bool> {
         if board.step() < LOOKED_AT_FROM {
-            return false;
+            return None;
         }
         let near = (0..self.ranks).all(|rank| self.word(rank).load(Ordering::Acquire) == NEAR);
         self.all
             .store(if near { NEAR } else { FAR }, Ordering::Relaxed);
-        near
+        Some(near)
     }
 }
 
@@ -146,14 +146,18 @@ mod tests {
         all.iter().for_each(|(nearness, _)| nearness.say(true));
         for step in 1..=LOOKED_AT_FROM {
             for (nearness, board) in &all {
-                assert!(!nearness.is_near(board), "{step}");
+                assert_eq!(nearness.is_near(board), None, "{step}");
                 board.enter();
             }
         }
-        assert!(all.iter().all(|(nearness, board)| nearness.is_near(board)));
+        let are_near = || {
+            let mut all = all.iter();
+            all.all(|(nearness, board)| nearness.is_near(board) == Some(true))
+        };
+        assert!(are_near());
         // What was found stays.
         all[1].0.word(1).store(FAR, Ordering::Relaxed);
-        assert!(all.iter().all(|(nearness, board)| nearness.is_near(board)));
+        assert!(are_near());
     }
 
     #[test]
@@ -173,6 +177,6 @@ mod tests {
         (0..LOOKED_AT_FROM).for_each(|_| {
             board.enter();
         });
-        assert!(!nearness.is_near(&board));
+        assert_eq!(nearness.is_near(&board), Some(false));
     }
 }

@@ -5,10 +5,16 @@ use super::case::{Case, Operation, Rounds, all};
 use super::placements::worlds;
 use super::world::{Error, LOST, World};
 use crate::select::Needs;
+use crate::{allreduce, flat};
 
 /// Whether the operation by this algorithm is short, with so many integers in all.
 fn is_short(operation: Operation, count: usize) -> bool {
-    operation.needs() == Needs::Board && count < 1000
+    use flat::allreduce::Algorithm::{SharedRooted, SharedSlices};
+    let takes_more_steps = matches!(
+        operation,
+        Operation::Allreduce(allreduce::Algorithm::Flat(SharedRooted | SharedSlices))
+    );
+    operation.needs() == Needs::Board && !takes_more_steps && count < 1000
 }
 
 /// The number of errors and of results, with a rank that dies after so many turns.

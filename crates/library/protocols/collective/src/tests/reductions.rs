@@ -3,7 +3,7 @@
 use super::order::{Composed, HOLE, Shown, element_type, operand};
 use super::placements::{all_worlds, worlds};
 use crate::select::Needs;
-use crate::{PredefinedOp, Reduction, allreduce, reduce, scan};
+use crate::{MOST_RANKS, PredefinedOp, Reduction, allreduce, reduce, scan};
 use std::cell::RefCell;
 use weft_datatype::{Datatype, Op, Predefined};
 
@@ -142,6 +142,17 @@ fn allreduce_combines_in_order() {
             );
         }
     });
+}
+
+/// On the largest board, of fewer elements than ranks and of more.
+#[test]
+fn as_many_ranks_as_share_an_arena_combine_in_order() {
+    let all = allreduce::Algorithm::all().into_iter();
+    for algorithm in all.filter(|algorithm| algorithm.needs() == Needs::Board) {
+        for count in [3, 300] {
+            check(MOST_RANKS, count, false, true, Form::Allreduce(algorithm));
+        }
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn every_rank_has_the_result_whoever_tries() {
     for (operation, number, bytes) in operations() {
         for size in 2..=7 {
             for count in [1, 3, 12, 28, 29, 200, 1000, 4096] {
-                if !possible(size).admit(number, bytes(count * 4, size), false) {
+                if !possible(size).admit(number, bytes(count * 4, size), Some(false)) {
                     continue;
                 }
                 for seed in 0..8 {
@@ -116,10 +116,10 @@ fn limits_are_where_the_tables_change() {
                         .chain([48, 49, 112, 113, 4096, 16384])
                     {
                         let placed = choice.chosen(bytes, size, oversubscribed, sharing, None);
-                        let [far, near] =
-                            [false, true].map(|are_near| limits.admit(number, bytes, are_near));
-                        // One that was begun before ranks knew that they are near goes on by the board.
-                        assert!(near || !far, "{operation:?} {bytes} {size}");
+                        let [unknown, far, near] = [None, Some(false), Some(true)]
+                            .map(|are_near| limits.admit(number, bytes, are_near));
+                        // One that was begun before ranks knew how near they are goes on by the board.
+                        assert_eq!(unknown, far && near, "{operation:?} {bytes} {size}");
                         if far {
                             assert_eq!(
                                 choice.algorithms()[placed],

@@ -181,7 +181,7 @@ impl World {
             }
             turns += 1;
             assert!(
-                idle < 1000,
+                idle < 1000 * self.size,
                 "{} of {} ranks wait for ever",
                 unfinished.len(),
                 self.size

@@ -5,8 +5,8 @@ pub(crate) mod linear;
 mod rabenseifner;
 mod recursive_doubling;
 mod shared;
-
-pub(crate) use shared::ALONE_BYTES;
+mod shared_rooted;
+mod shared_slices;
 
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
@@ -17,6 +17,8 @@ algorithms! {
     Rabenseifner = rabenseifner: Nothing,
     RecursiveDoubling = recursive_doubling: Nothing,
     Shared = shared: Board,
+    SharedRooted = shared_rooted: Board,
+    SharedSlices = shared_slices: Board,
 }
 
 /// Reduces everyone's input into everyone's output.
@@ -39,6 +41,14 @@ pub async fn run<P: PointToPoint>(
     } else if reduction.bytes() > 0 {
         match algorithm {
             Algorithm::Shared => shared::run(channel, &reduction).await.unwrap_or(()),
+            Algorithm::SharedRooted => {
+                let combined = shared_rooted::run(channel, &reduction).await;
+                combined.unwrap_or(());
+            }
+            Algorithm::SharedSlices => {
+                let combined = shared_slices::run(channel, &reduction).await;
+                combined.unwrap_or(());
+            }
             Algorithm::Direct => direct::run(channel, &reduction).await.unwrap_or(()),
             Algorithm::Linear => linear::run(channel, &reduction).await,
             Algorithm::Rabenseifner => rabenseifner::run(channel, &reduction).await,

@@ -1,7 +1,7 @@
 //! Bruck's algorithm (Bruck et al. 1997) for short blocks: ceil(log2 n) rounds, in each of which the blocks
 //! whose distance still to go has the round's bit set move on together.
 
-use crate::cost::{Work, doublings, packed, pass};
+use crate::cost::{Work, copies, doublings, packed, pass};
 use crate::memory::{Scratch, window};
 use crate::{Blocks, Channel, PointToPoint};
 
@@ -55,5 +55,6 @@ pub(super) async fn run<P: PointToPoint>(
 /// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let all = ranks as f64 * bytes;
-    Work::alike(doublings(ranks) * (pass(all / 2.0) + packed(all)))
+    let each = pass(all / 2.0) + packed(all) + copies(ranks);
+    Work::alike(doublings(ranks) * each + copies(2 * ranks))
 }

@@ -3,9 +3,9 @@
 //! In place the results take the place of operands: of pieces that were posted in the same step or before.
 
 use super::Shares;
-use crate::cost::{Work, folded, posted, step};
+use crate::cost::{Work, combined, looked, others, posted, step};
 use crate::memory::window;
-use crate::order::{Order, Partials};
+use crate::order::{Folded, Tree};
 use crate::steps::LONGEST;
 use crate::{Channel, PointToPoint, Reduction, memory};
 use std::ops::Range;
@@ -22,8 +22,8 @@ pub(super) async fn run<P: PointToPoint>(
     let piece = (LONGEST / ranks / size).max(1);
     let longest = (0..ranks).map(|rank| shares.of(rank)).max()?;
     let room = reduction.share(0..piece.min(longest));
-    let order = Order::all(ranks);
-    let scratch = channel.room(room.scratch(order.places()))?;
+    let folded = Folded::new(ranks);
+    let scratch = channel.room(room.scratch(Tree::places(folded)))?;
     let output = reduction.share(shares.range(rank)).output();
     for start in (0..longest).step_by(piece) {
         // Of a share, and where in the slot.
@@ -51,16 +51,11 @@ pub(super) async fn run<P: PointToPoint>(
             continue;
         }
         let before = ends(rank);
-        let partials = Partials::new(&room, &scratch, output.part(own.clone()));
         let elements = before..before + own.len();
+        let tree = Tree::new((&room, &scratch), (folded, rank), output.part(own));
+        let posted = |_| Piece { bytes, more };
         steps
-            .fold(
-                reduction,
-                (step, Piece { bytes, more }),
-                (order, None),
-                elements,
-                partials,
-            )
+            .combine((step, posted), elements, tree, |_, _| {})
             .await?;
     }
     Some(())
@@ -69,5 +64,6 @@ pub(super) async fn run<P: PointToPoint>(
 /// The work of its ranks.
 pub(crate) fn work(ranks: usize, bytes: f64) -> Work {
     let share = bytes / ranks as f64;
-    Work::alike(step() + ranks as f64 * (posted(share) + folded(share)))
+    let operands = others(ranks) * (looked(share) + combined(share));
+    Work::alike(step() + ranks as f64 * posted(share) + operands)
 }
