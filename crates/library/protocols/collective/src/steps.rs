@@ -307,31 +307,21 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         self.unless_failed(self.arena.read(theirs.rank, theirs.address, &into))
     }
 
-    /// Takes a block from the memory that a rank posts in the step: number `index` of `count` that are all as long.
-    pub async fn take_block(
-        &self,
-        (step, rank): (u64, usize),
-        (index, count): (usize, usize),
-        block: &Memory,
-    ) -> Option<()> {
-        let theirs = self.posted_region(step, rank).await?.block(index, count);
-        let packed = self.channel.room(Packed::room_for(block))?;
-        self.take(theirs, &packed.memory())?;
-        packed.unpack(block);
-        Some(())
-    }
-
-    /// Takes such a block from every other rank's memory, each to that rank's place in `blocks`.
+    /// Takes a block from the memory that every other rank posts in the step, each to that rank's place in `blocks`: number `index` of
+    /// `count` that are all as long.
     pub async fn take_blocks(
         &self,
         step: u64,
-        which: (usize, usize),
+        (index, count): (usize, usize),
         blocks: &dyn Blocks,
     ) -> Option<()> {
         for distance in 1..self.channel.size() {
             let rank = self.channel.after(distance);
             let block = blocks.block(rank);
-            self.take_block((step, rank), which, &block).await?;
+            let theirs = self.posted_region(step, rank).await?.block(index, count);
+            let packed = self.channel.room(Packed::room_for(&block))?;
+            self.take(theirs, &packed.memory())?;
+            packed.unpack(&block);
         }
         Some(())
     }

@@ -3,7 +3,6 @@
 mod binomial;
 mod chain;
 mod circulant;
-mod direct;
 pub(crate) mod linear;
 mod pieces;
 mod scatter_ring_allgather;
@@ -19,7 +18,6 @@ algorithms! {
     Binomial = binomial: Nothing,
     Chain = chain: Nothing,
     Circulant = circulant: Nothing,
-    Direct = direct: Everything,
     Linear = linear: Nothing,
     ScatterRingAllgather = scatter_ring_allgather: Nothing,
     Shared = shared: Board,
@@ -87,7 +85,6 @@ async fn forwarded<P: PointToPoint>(
     }
     match algorithm {
         Algorithm::Shared => shared::run(channel, &bytes, root).await.unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, &bytes, root).await.unwrap_or(()),
         Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
         Algorithm::Chain => chain::run(channel, &bytes, root).await,
         Algorithm::Circulant => circulant::run(channel, &bytes, root).await,

@@ -1,7 +1,6 @@
 //! MPI_Gather and MPI_Gatherv (MPI-5.0 §6.5).
 
 pub(crate) mod binomial;
-mod direct;
 pub(crate) mod linear;
 mod shared;
 
@@ -11,7 +10,6 @@ use weft_memory::Memory;
 
 algorithms! {
     Binomial = binomial: Nothing,
-    Direct = direct: Everything,
     Linear = linear: Nothing,
     Shared = shared: Board,
 }
@@ -62,9 +60,6 @@ pub async fn run<P: PointToPoint>(
 ) -> Result<(), P::Error> {
     match algorithm {
         Algorithm::Shared => shared::run(channel, send.as_ref(), blocks, root)
-            .await
-            .unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, send.as_ref(), blocks, root)
             .await
             .unwrap_or(()),
         Algorithm::Binomial => binomial::run(channel, send.as_ref(), blocks, root).await,

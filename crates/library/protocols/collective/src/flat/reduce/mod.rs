@@ -5,7 +5,6 @@ mod binomial;
 mod direct;
 pub(crate) mod halving;
 pub(crate) mod linear;
-mod linear_direct;
 mod reduce_scatter_gather;
 pub(crate) mod shared;
 
@@ -17,7 +16,6 @@ algorithms! {
     Binomial = binomial: Nothing,
     Direct = direct: Everything,
     Linear = linear: Nothing,
-    LinearDirect = linear_direct: Everything,
     ReduceScatterGather = reduce_scatter_gather: Nothing,
     Shared = shared: Board,
 }
@@ -45,10 +43,6 @@ pub async fn run<P: PointToPoint>(
         match algorithm {
             Algorithm::Shared => shared::run(channel, &reduction, root).await.unwrap_or(()),
             Algorithm::Direct => direct::run(channel, &reduction, root).await.unwrap_or(()),
-            Algorithm::LinearDirect => {
-                let combined = linear_direct::run(channel, &reduction, root).await;
-                combined.unwrap_or(());
-            }
             Algorithm::Binomial => binomial::run(channel, &reduction, root).await,
             Algorithm::Linear => linear::run(channel, &reduction, root).await,
             Algorithm::ReduceScatterGather => {
