@@ -117,6 +117,11 @@ fn short_operations_go_by_the_board() {
                 };
                 for choice in &CHOICES {
                     let chosen = (choice.chosen)(call);
+                    // Of many that share cores rank 0 looks at all, rather than each.
+                    if oversubscribed && ranks > 8 && choice.operation == "allreduce" {
+                        assert_eq!(choice.algorithms()[chosen], "shared_rooted");
+                        continue;
+                    }
                     assert_eq!(chosen, choice.shared, "{} of {ranks}", choice.operation);
                     let up_to = choice.shared_up_to(call, 16 << 10);
                     assert!(up_to >= Some(64), "{}", choice.operation);
