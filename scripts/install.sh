@@ -105,6 +105,7 @@ link mpi_abi.pc lib/pkgconfig/mpi.pc
 fill mpifort_abi.pc.in lib/pkgconfig/mpifort_abi.pc 644 ''
 put 644 "$source/include/mpi.h" include/mpi.h
 put 644 "$source/include/mpi_fortran.h" include/mpi_fortran.h
+put 644 "$source/include/mpi-ext.h" include/mpi-ext.h
 put 644 "$source/include/mpif.h" include/mpif.h
 for file in mpi.f90 mpi_f08.f90; do
     put 644 "$source/include/fortran/$file" "include/fortran/$file"

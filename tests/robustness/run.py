@@ -25,6 +25,7 @@ import load
 import measured
 import over_rdma
 import prices
+import recovery
 import reports
 import slurm
 import stress
@@ -65,7 +66,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, containers, hostile, checkers, tracing, prices, reports, measured, launching, load, over_rdma, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, containers, hostile, checkers, tracing, prices, reports, measured, launching, load, over_rdma, stress, kill, kills, recovery)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

@@ -10,8 +10,9 @@ use crate::root::root;
 
 type Generator = fn() -> String;
 
-const OUTPUTS: [(&str, Generator); 6] = [
+const OUTPUTS: [(&str, Generator); 7] = [
     ("include/mpi.h", c::header),
+    ("include/mpi-ext.h", c::extensions),
     ("include/mpif.h", fortran::include_file),
     ("include/fortran/mpi.f90", fortran::module),
     ("include/fortran/mpi_f08.f90", fortran::f08_module),

@@ -25,6 +25,7 @@ pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> 
 
 pub fn expected() -> BTreeSet<String> {
     table::functions()
+        .chain(&table::extensions().functions)
         .flat_map(Function::c_names)
         .flat_map(|name| [format!("P{name}"), name])
         .chain(FOR_FORTRAN.map(str::to_string))

@@ -117,6 +117,7 @@ impl Family {
     fn expected(&self) -> BTreeSet<String> {
         let alone = self.alone.iter().copied().chain(self.objects());
         table::functions()
+            .chain(&table::extensions().functions)
             .flat_map(Function::c_names)
             .chain(MORE.map(str::to_string))
             .flat_map(|name| [format!("P{name}"), name])

@@ -53,7 +53,7 @@ impl Parse for Names {
 
 /// The function that `name` means.
 fn named(name: &Ident) -> Result<&'static Function> {
-    table::function(&name.to_string()).ok_or_else(|| {
+    table::function_or_extension(&name.to_string()).ok_or_else(|| {
         Error::new(
             name.span(),
             format!("there is no function MPI_{name} in crates/library/interface/abi/table"),

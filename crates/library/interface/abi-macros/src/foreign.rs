@@ -89,6 +89,7 @@ fn each(wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = (&'static Fu
         std::iter::once((function, false)).chain(large)
     };
     table::functions()
+        .chain(&table::extensions().functions)
         .filter(move |function| wanted(function))
         .flat_map(forms)
 }

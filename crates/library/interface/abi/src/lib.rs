@@ -12,6 +12,10 @@ pub mod constants;
 pub mod table;
 pub mod types;
 
+/// Error classes beyond the standard, above those that it has numbers for (`mpi-ext.h`).
+pub const MPIX_ERR_PROC_FAILED_PENDING: std::ffi::c_int = 16381;
+pub const MPIX_ERR_REVOKED: std::ffi::c_int = 16382;
+
 pub use callback::*;
 pub use constants::*;
 pub use types::*;

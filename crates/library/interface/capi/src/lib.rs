@@ -40,6 +40,7 @@ pub mod lengths;
 mod one_sided;
 mod partitioned;
 mod point_to_point;
+mod recovery;
 mod session;
 mod tool;
 mod topology;

@@ -45,6 +45,27 @@ impl<T: Output> Out<T> {
     }
 }
 
+/// A place in which a result is stored once an operation is complete.
+pub struct Later<T: Output>(NonNull<T::C>);
+
+// SAFETY: the program leaves the place to the operation until its request is complete (MPI-5.0 §3.7.2), whichever thread
+// stores the result.
+unsafe impl<T: Output> Send for Later<T> {}
+
+impl<T: Output> Out<T> {
+    /// The same, for after the call.
+    pub fn later(self) -> Later<T> {
+        Later(self.0)
+    }
+}
+
+impl<T: Output> Later<T> {
+    pub fn set(self, value: T) {
+        // SAFETY: it is valid until the operation is complete.
+        unsafe { self.0.write(value.into_c()) }
+    }
+}
+
 impl<T: Output> FromC<*mut T::C> for Out<T> {
     #[inline]
     unsafe fn from_c(raw: *mut T::C, name: &'static str) -> Result<Out<T>> {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use weft_abi::*;
 use weft_foreign::convert::{Kind, NONE};
 
-use crate::constants::{DEFAULT_ARGUMENT, LAST_CODE, PREDEFINED_ERROR, stand_in};
+use crate::constants::{DEFAULT_ARGUMENT, LAST_CODE, PREDEFINED_ERROR, PROC_FAILED, stand_in};
 
 pub struct TAG;
 
@@ -56,6 +56,7 @@ impl Kind for ERROR_CODE {
     fn to_standard(foreign: c_int) -> c_int {
         match foreign > LAST_CODE {
             true => foreign - LAST_CODE + MPI_ERR_LASTCODE,
+            false if foreign == PROC_FAILED => MPI_ERR_PROC_ABORTED,
             false => PREDEFINED_ERROR::to_standard(foreign),
         }
     }
@@ -64,6 +65,8 @@ impl Kind for ERROR_CODE {
         let known = stand_in(standard);
         match known > MPI_ERR_LASTCODE {
             true => known - MPI_ERR_LASTCODE + LAST_CODE,
+            // Programs that go on after failures look for this one.
+            false if known == MPI_ERR_PROC_ABORTED => PROC_FAILED,
             false => PREDEFINED_ERROR::to_foreign(known),
         }
     }

@@ -5,6 +5,9 @@ use std::ffi::c_int;
 use weft_abi::*;
 use weft_foreign::{bits, values};
 
+/// `MPIX_ERR_PROC_FAILED`.
+pub const PROC_FAILED: c_int = 101;
+
 /// `MPI_ERR_LASTCODE`.
 pub const LAST_CODE: c_int = 0x3fff_ffff;
 
@@ -111,6 +114,7 @@ values! {
         70 = MPI_T_ERR_PVAR_NO_STARTSTOP, 71 = MPI_T_ERR_PVAR_NO_WRITE, 72 = MPI_T_ERR_PVAR_NO_ATOMIC,
         73 = MPI_T_ERR_INVALID_NAME, 74 = MPI_T_ERR_INVALID, 75 = MPI_ERR_SESSION, 76 = MPI_ERR_PROC_ABORTED,
         77 = MPI_ERR_VALUE_TOO_LARGE, 78 = MPI_T_ERR_NOT_SUPPORTED, 79 = MPI_T_ERR_NOT_ACCESSIBLE,
-        80 = MPI_ERR_ERRHANDLER, 81 = MPI_ERR_ABI, 0x3fff_ffff = MPI_ERR_LASTCODE,
+        80 = MPI_ERR_ERRHANDLER, 81 = MPI_ERR_ABI, 102 = MPIX_ERR_PROC_FAILED_PENDING,
+        103 = MPIX_ERR_REVOKED, 0x3fff_ffff = MPI_ERR_LASTCODE,
     }
 }

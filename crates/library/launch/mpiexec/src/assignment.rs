@@ -33,6 +33,8 @@ pub struct Orders {
     pub directory: OsString,
     pub binding: Binding,
     pub report_bindings: bool,
+    /// The death of a rank does not end the job.
+    pub recovery: bool,
     pub stdin: Stdin,
     pub prefix_output: bool,
     /// Standard error goes where standard output does.
@@ -63,6 +65,7 @@ impl Orders {
             directory,
             binding: job.binding.clone(),
             report_bindings: job.report_bindings,
+            recovery: job.recovery,
             stdin: job.stdin,
             prefix_output: job.prefix_output,
             merge_output: job.merge_output,

@@ -58,9 +58,18 @@ impl ArenaAccess<'_> {
         let rank = self.rank_of(need.rank) as i32;
         let traffic = Traffic::Collective;
         let peer = self.comm.peer(rank as u32);
-        let route = route_from(self.comm, traffic, peer, rank, self.tag as i32);
+        let Ok(route) = route_from(self.comm, traffic, peer, rank, self.tag as i32) else {
+            return;
+        };
         let words = enquiries::words(self.comm.operations(), self.tag, Some(need));
         engine().enquire(&route, words);
+    }
+
+    /// The error on a board that was given up, if it was. What was given up for another reason may have been revoked since.
+    fn given_up(&self) -> Result<()> {
+        self.shared
+            .given_up()
+            .map_err(|error| self.comm.check_revoked().err().unwrap_or(error))
     }
 
     /// Waits for what was found pending last, if anything was.
@@ -121,7 +130,7 @@ impl Arena<Error> for ArenaAccess<'_> {
             }
             std::hint::spin_loop();
         }
-        if let Err(error) = self.shared.given_up() {
+        if let Err(error) = self.given_up() {
             return Poll::Ready(Err(error));
         }
         self.pending.set(Some(need));
@@ -146,7 +155,7 @@ impl Arena<Error> for ArenaAccess<'_> {
 
     #[cold]
     fn failure_of(&self, rank: usize, mark: NonZeroU8) -> Error {
-        let class = Class::numbered(mark.get().into()).unwrap_or(Class::Other);
+        let class = Class::of_mark(mark.get()).unwrap_or(Class::Other);
         let number = self.comm.context(Traffic::Collective);
         let rank = self.rank_of(rank);
         let why = format!("rank {rank}'s part of a collective operation failed");
@@ -162,6 +171,6 @@ impl Arena<Error> for ArenaAccess<'_> {
             let lost = process.lost(&format!("its memory could not be copied: {error}"));
             return Err(Error::new(Class::ProcAborted, lost.to_string()));
         }
-        self.shared.given_up()
+        self.given_up()
     }
 }

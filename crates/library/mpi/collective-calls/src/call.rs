@@ -284,5 +284,5 @@ async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> 
 
 /// The communicator of a call, for its length.
 pub(super) fn comm(id: CommId) -> Result<Arc<Comm>> {
-    weft_objects::comm::share(id)
+    weft_objects::comm::share_unrevoked(id)
 }

@@ -145,10 +145,11 @@ impl<'a> Peers<'a> {
     }
 
     /// Ends the connections to all the others, where this process was told nonsense and they may not have been: they
-    /// go on, and would wait for it. Any other error all have.
+    /// go on, and would wait for it. Any other error all have. Once a process of the job is lost, others may be in another call
+    /// than this one, each with a right to it, and nobody is to blame.
     #[cold]
     pub fn disconnect(&self, error: &Error) {
-        if !error.is_nonsense {
+        if !error.is_nonsense || engine().has_lost_any() {
             return;
         }
         let others = (0..self.size).map(|rank| self.comm.peer(self.peer(rank)));
@@ -252,7 +253,7 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn mark(error: &Error) -> NonZeroU8 {
-        NonZeroU8::new(error.class as u8).expect("an error is no success")
+        NonZeroU8::new(error.class.mark()).expect("an error is no success")
     }
 
     fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Request> {

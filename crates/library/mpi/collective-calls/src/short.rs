@@ -29,6 +29,9 @@ impl OnBoard {
     #[inline(always)]
     fn find(id: CommId) -> Option<OnBoard> {
         let comm = find(id).ok()?;
+        if comm.is_revoked() {
+            return None;
+        }
         let shared = comm.arena.get()??;
         let limits = shared.short.as_ref()?;
         Some(OnBoard {

@@ -49,7 +49,7 @@ pub(crate) fn child(parent: &Comm, number: u32, group: Group) -> Comm {
 }
 
 /// A communicator as a child of `parent`.
-pub(crate) fn inherit(parent: &Comm, comm: Comm) -> Comm {
+pub fn inherit(parent: &Comm, comm: Comm) -> Comm {
     comm.set_handler(parent.handler());
     comm
 }
@@ -64,7 +64,7 @@ pub fn private(parent: &Comm) -> Result<Comm> {
 /// given, and not the parent's (MPI-5.0 §7.4.2).
 pub fn dup(comm: CommId, info: Option<InfoId>) -> Result<CommId> {
     let id = comm;
-    let comm = weft_objects::comm::share(id)?;
+    let comm = weft_objects::comm::share_unrevoked(id)?;
     let hints = hints::from_info(info)?;
     let mut copy = match comm.local_and_remote() {
         None => duplicate(&comm, hints.promised())?,
@@ -98,7 +98,7 @@ pub(crate) fn split_with(
             format_args!("{color} is negative"),
         ));
     }
-    let comm = weft_objects::comm::share(comm)?;
+    let comm = weft_objects::comm::share_unrevoked(comm)?;
     let promised = color.map_or(LaneSelection::EVERYTHING, |_| hints.promised());
     let color = color.map_or(-1, i64::from);
     let made = match comm.local_and_remote() {
@@ -153,7 +153,7 @@ pub fn ranks_in(comm: &Comm, group: &Group) -> Result<Vec<u32>> {
 
 /// `MPI_Comm_create`: no communicator for those not in the group.
 pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
-    let comm = weft_objects::comm::share(comm)?;
+    let comm = weft_objects::comm::share_unrevoked(comm)?;
     let group = weft_objects::group::find(group)?;
     ranks_in(&comm, &group)?;
     if comm.local_and_remote().is_some() {
@@ -170,7 +170,7 @@ pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
 
 /// `MPI_Comm_create_group`: called by the group's processes only.
 pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<CommId>> {
-    let comm = weft_objects::comm::share(comm)?;
+    let comm = weft_objects::comm::share_unrevoked(comm)?;
     comm.check_intra("comm")?;
     let group = weft_objects::group::find(group)?;
     if tag < 0 {

@@ -12,7 +12,7 @@ use weft_messages::request::Request;
 use weft_objects::comm::lanes::LaneSelection;
 use weft_objects::comm::numbers::agreement::check_round;
 use weft_objects::comm::numbers::{UNAGREED, contexts};
-use weft_objects::comm::{Comm, hints, register, share};
+use weft_objects::comm::{Comm, hints, register, share, share_unrevoked};
 
 use super::create::inherit;
 
@@ -25,7 +25,7 @@ pub struct Duplicate {
 
 /// `MPI_Comm_idup_with_info`: the new communicator, which may be used once the request is complete.
 pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
-    let comm = share(id)?;
+    let comm = share_unrevoked(id)?;
     let hints = hints::from_info(info)?;
     let attributes = comm.attributes.copied(id.handle());
     let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");

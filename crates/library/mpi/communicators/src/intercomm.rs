@@ -38,7 +38,7 @@ pub fn create<F>(local_comm: CommId, creation: Creation<F>) -> Result<CommId>
 where
     F: FnOnce() -> Result<CommId>,
 {
-    let local = weft_objects::comm::share(local_comm)?;
+    let local = weft_objects::comm::share_unrevoked(local_comm)?;
     local.check_intra("local_comm")?;
     let leader = local.check_rank(Class::Rank, "local_leader", creation.local_leader)?;
     if creation.tag < 0 {
@@ -46,7 +46,7 @@ where
         return Err(argument(Class::Tag, "tag", what));
     }
     let peer = (leader == local.rank()).then(|| {
-        let peer = weft_objects::comm::share((creation.peer)()?)?;
+        let peer = weft_objects::comm::share_unrevoked((creation.peer)()?)?;
         let remote = peer.check_rank(Class::Rank, "remote_leader", creation.remote_leader)?;
         Ok::<_, Error>((peer, remote))
     });
@@ -243,7 +243,7 @@ pub(crate) fn agree_both<const N: usize, T>(
 
 /// `MPI_Intercomm_merge`.
 pub fn merge(intercomm: CommId, high: bool) -> Result<CommId> {
-    let comm = weft_objects::comm::share(intercomm)?;
+    let comm = weft_objects::comm::share_unrevoked(intercomm)?;
     let remote = comm.remote_group()?;
     let bridge = Bridge::of(&comm);
     let (high, remote_high) = orders(&bridge, high)?;

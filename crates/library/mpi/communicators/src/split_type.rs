@@ -151,7 +151,7 @@ pub fn split_type(
 ) -> Result<Option<CommId>> {
     let hints = hints::from_info(info)?;
     let own = SplitChoice::new(by, info)?;
-    let shared = weft_objects::comm::share(comm)?;
+    let shared = weft_objects::comm::share_unrevoked(comm)?;
     let (_, (choices, level)) = agree_both(&shared, own.words(), |told| {
         let choices = told.iter().copied().map(SplitChoice::of_words);
         let choices: Vec<SplitChoice> = choices.collect();

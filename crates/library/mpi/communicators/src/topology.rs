@@ -18,7 +18,7 @@ use crate::create::{agreed, child};
 
 /// The communicator whose processes are to get a topology.
 fn old(comm: CommId) -> Result<Arc<Comm>> {
-    let comm = weft_objects::comm::share(comm)?;
+    let comm = weft_objects::comm::share_unrevoked(comm)?;
     comm.check_intra("comm_old")?;
     Ok(comm)
 }
@@ -72,7 +72,7 @@ pub fn cart_map(comm: CommId, dims: &[i32], periods: &[bool]) -> Result<i32> {
 
 /// `MPI_Cart_sub`: the part of the grid that this process is in when the dimensions not to `remain` are cut.
 pub fn cart_sub(comm: CommId, remain: &[bool]) -> Result<CommId> {
-    let comm = weft_objects::comm::share(comm)?;
+    let comm = weft_objects::comm::share_unrevoked(comm)?;
     let (part, ranks) = cart(&comm)?.part(comm.rank(), remain);
     let group = comm.group().part(ranks.into_iter());
     let made = make(&comm, Some((group, Topology::Cart(part))))?;

@@ -75,9 +75,27 @@ classes! {
     Session = 60,
     Errhandler = 61,
     Abi = 62,
+    // Of the standard's next edition; the ABI has no numbers for these yet (`MPIX_ERR_PROC_FAILED` is `ProcAborted`).
+    ProcFailedPending = 16381,
+    Revoked = 16382,
 }
 
+/// Marks of classes whose numbers are no bytes.
+const MARKED: [(Class, u8); 2] = [(Class::Revoked, 254), (Class::ProcFailedPending, 253)];
+
 impl Class {
+    /// A byte that stands for the class among processes of one job.
+    pub fn mark(self) -> u8 {
+        let marked = MARKED.into_iter().find(|&(class, _)| class == self);
+        marked.map_or(self as u8, |(_, mark)| mark)
+    }
+
+    /// The class of a mark, if it has one.
+    pub fn of_mark(mark: u8) -> Option<Class> {
+        let marked = MARKED.into_iter().find(|&(_, other)| other == mark);
+        marked.map_or_else(|| Class::numbered(mark.into()), |(class, _)| Some(class))
+    }
+
     /// The class of a number, if it has one here.
     pub fn numbered(number: i32) -> Option<Class> {
         let mut all = Class::ALL.iter().copied();

@@ -90,6 +90,10 @@ pub fn predefined(class: i32) -> Option<&'static str> {
         1017 => "the performance variable cannot be started or stopped",
         1018 => "the performance variable cannot be read and reset at once",
         16383 => "the last predefined error code",
+        16381 => {
+            "a process that could send has failed, and that is not acknowledged; the receive stays"
+        }
+        16382 => "the communicator is revoked",
         _ => return None,
     };
     Some(text)

@@ -62,7 +62,7 @@ fn path(name: &CStr) -> Result<&Path> {
 
 /// `MPI_File_open`. The first process makes the file if it is to be made; then the others open it.
 pub fn open(comm: CommId, name: &CStr, amode: i32, info: Option<InfoId>) -> Result<FileId> {
-    let parent = weft_objects::comm::share(comm)?;
+    let parent = weft_objects::comm::share_unrevoked(comm)?;
     parent.check_intra("comm")?;
     let comm = weft_communicators::create::private(&parent)?;
     let made = opened(&comm, name, amode, info).and_then(|opened| {

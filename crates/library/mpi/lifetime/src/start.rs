@@ -77,7 +77,8 @@ pub(super) fn start() -> Result<()> {
     let engine = Engine::new(fabric, rank, size, pace, threads);
     let engine = engine
         .with_members(comm::members().clone())
-        .with_answer(weft_collective_calls::answer);
+        .with_answer(weft_collective_calls::answer)
+        .with_listener(weft_recovery::LISTENER);
     let engine = match hosts > 1 && !transport.has_agent() {
         true => engine.with_crowd_watched(),
         false => engine,

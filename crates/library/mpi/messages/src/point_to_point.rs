@@ -111,7 +111,7 @@ pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> R
                 return Ok(Request::done());
             };
             let message = Outgoing {
-                route: route_to(comm, Traffic::PointToPoint, dest, tag as u32),
+                route: route_to(comm, Traffic::PointToPoint, dest, tag as u32)?,
                 memory,
                 synchronous: mode == Mode::Synchronous,
             };
@@ -173,7 +173,7 @@ pub fn ireceive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<R
     let Some((peer, source, tag)) = pattern(comm, source, tag)? else {
         return Ok(Request::from_null());
     };
-    let route = route_from(comm, Traffic::PointToPoint, peer, source, tag);
+    let route = route_from(comm, Traffic::PointToPoint, peer, source, tag)?;
     let message = Incoming { route, memory };
     Ok(Request::engine(engine().receive_span(message)?))
 }

@@ -41,16 +41,16 @@ fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     let traffic = Traffic::PointToPoint;
     let wanted = |(peer, source, tag)| {
         let ranks = [source as u32, comm.rank()];
-        let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32);
-        Wanted {
+        let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32)?;
+        Ok(Wanted {
             peer,
             lane,
             context,
             source,
             tag,
-        }
+        })
     };
-    Ok(pattern(comm, source, tag)?.map(wanted))
+    pattern(comm, source, tag)?.map(wanted).transpose()
 }
 
 /// What a poll has found, after it made way for others if that is nothing.

@@ -126,11 +126,10 @@ impl Status {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,
             Some(Failure::PeerLost) => Class::ProcAborted,
+            Some(Failure::Revoked) => Class::Revoked,
             Some(Failure::NoMemory) => Class::NoMem,
             Some(Failure::Operation(APART)) => Class::Truncate,
-            Some(Failure::Operation(number)) => {
-                Class::numbered(number.into()).unwrap_or(Class::Other)
-            }
+            Some(Failure::Operation(number)) => Class::of_mark(number).unwrap_or(Class::Other),
         };
         let (cancelled, context) = (status.cancelled, status.context);
         let is_apart = status.failure == Some(Failure::Operation(APART));
@@ -182,6 +181,7 @@ impl Status {
             Class::ProcAborted => {
                 "a process that this waits for is lost, or failed for that reason".to_owned()
             }
+            Class::Revoked => "its communicator is revoked".to_owned(),
             _ => "a nonblocking operation failed".to_owned(),
         };
         Error::new(self.class, message)

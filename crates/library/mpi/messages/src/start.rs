@@ -39,7 +39,7 @@ fn start(
     synchronous: bool,
 ) -> Result<Request> {
     let message = Outgoing {
-        route: route_to(comm, traffic, dest, tag),
+        route: route_to(comm, traffic, dest, tag)?,
         memory,
         synchronous,
     };
@@ -47,16 +47,16 @@ fn start(
 }
 
 #[inline(always)]
-pub(crate) fn route_to(comm: &Comm, traffic: Traffic, dest: u32, tag: u32) -> Route {
+pub(crate) fn route_to(comm: &Comm, traffic: Traffic, dest: u32, tag: u32) -> Result<Route> {
     let rank = comm.rank();
-    let (lane, context) = comm.lane_and_context(traffic, [rank, dest], tag);
-    Route {
+    let (lane, context) = comm.lane_and_context(traffic, [rank, dest], tag)?;
+    Ok(Route {
         lane,
         peer: comm.peer(dest),
         context,
         source: rank as i32,
         tag: tag as i32,
-    }
+    })
 }
 
 /// Sends in place of a message that this process failed, by the number of the error's class.
@@ -68,7 +68,7 @@ pub fn start_failure(
     tag: u32,
     class: u8,
 ) -> Result<Request> {
-    let route = route_to(comm, traffic, dest, tag);
+    let route = route_to(comm, traffic, dest, tag)?;
     let id = engine().send_failure(route, class)?;
     Ok(Request::engine(id))
 }
@@ -82,22 +82,28 @@ pub fn start_receive(
     tag: i32,
 ) -> Result<Request> {
     let peer = u32::try_from(source).map_or(ANYBODY, |source| comm.peer(source));
-    let route = route_from(comm, traffic, peer, source, tag);
+    let route = route_from(comm, traffic, peer, source, tag)?;
     let message = Incoming { route, memory };
     Ok(Request::engine(engine().receive(message)?))
 }
 
 #[inline(always)]
-pub fn route_from(comm: &Comm, traffic: Traffic, peer: Peer, source: i32, tag: i32) -> Route {
+pub fn route_from(
+    comm: &Comm,
+    traffic: Traffic,
+    peer: Peer,
+    source: i32,
+    tag: i32,
+) -> Result<Route> {
     let ranks = [source as u32, comm.rank()];
-    let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32);
-    Route {
+    let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32)?;
+    Ok(Route {
         lane,
         peer,
         context,
         source,
         tag,
-    }
+    })
 }
 
 /// Memory of a persistent request, the same at each start.

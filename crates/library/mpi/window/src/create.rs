@@ -178,7 +178,7 @@ fn no_memory(error: std::io::Error) -> Error {
 }
 
 fn make(request: Request, parent: CommId) -> Result<WindowId> {
-    let parent = weft_objects::comm::share(parent)?;
+    let parent = weft_objects::comm::share_unrevoked(parent)?;
     parent.check_intra("comm")?;
     make_among(&parent, request)
 }

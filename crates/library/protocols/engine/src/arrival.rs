@@ -14,6 +14,7 @@ use weft_wire::{
 };
 
 use crate::enquiry::Enquiry;
+use crate::notice::Notice;
 use crate::outbound::Control;
 use crate::pending::Pending;
 use crate::posted::Posted;
@@ -312,6 +313,14 @@ impl Core {
             PacketKind::Answer => {
                 let Body([cookie, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
                 self.answered(from, cookie, number.try_into().ok()?);
+            }
+            PacketKind::Notice => {
+                let notice = Notice {
+                    peer: from,
+                    context: packet.context,
+                    bytes: payload.to_vec(),
+                };
+                self.afterwards.push(Afterwards::Notice(notice));
             }
             PacketKind::Aggregate => return None,
         }

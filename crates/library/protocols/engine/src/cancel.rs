@@ -43,7 +43,7 @@ impl<E: Endpoint> State<E> {
         }
     }
 
-    fn cancel_send(&mut self, slot: Pending) {
+    pub(crate) fn cancel_send(&mut self, slot: Pending) {
         let cookie = self.core.slots.id(slot.index()).bits();
         let me = self.core.me;
         let cells = self.core.cells(slot);
@@ -79,7 +79,8 @@ impl<E: Endpoint> State<E> {
 impl Core {
     pub(crate) fn cancelled(&mut self, slot: Pending) {
         self.in_flight.remove(&slot);
-        self.cells(slot).outcome.cancelled = true;
+        let outcome = &mut self.cells(slot).outcome;
+        outcome.cancelled = outcome.failure.is_none();
         self.complete(slot);
     }
 

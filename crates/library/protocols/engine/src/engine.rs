@@ -8,6 +8,7 @@ use weft_transport::{Fabric, Peer};
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
 use crate::lanes::Lanes;
+use crate::notice::Listener;
 use crate::operations::Operations;
 use crate::peers::{Everyone, Members};
 use crate::slots::Slots;
@@ -34,6 +35,7 @@ pub struct Engine<F: Fabric> {
     pub(crate) threads: u32,
     pub(crate) report_asked: AtomicBool,
     pub(crate) answer: Answer,
+    pub(crate) listener: Listener,
 }
 
 impl<F: Fabric> Engine<F> {
@@ -60,6 +62,7 @@ impl<F: Fabric> Engine<F> {
             threads,
             report_asked: AtomicBool::new(false),
             answer: |_| None,
+            listener: Listener::NOBODY,
         }
     }
 

@@ -48,11 +48,14 @@ impl<F: Fabric> Engine<F> {
         let afterwards = std::mem::take(&mut state.core.afterwards);
         let again = state.leave();
         let (mut peers, mut enquiries, mut looks) = (Vec::new(), Vec::new(), false);
+        let (mut notices, mut lost) = (Vec::new(), Vec::new());
         for what in afterwards {
             match what {
                 Afterwards::Wake(waiter) => waiter.tell(),
                 Afterwards::Connect(peer) => peers.push(peer),
                 Afterwards::Answer(enquiry, cookie) => enquiries.push((enquiry, cookie)),
+                Afterwards::Notice(notice) => notices.push(notice),
+                Afterwards::Lost(peer) => lost.push(peer),
                 Afterwards::LookAtAllLanes => looks = true,
             }
         }
@@ -66,6 +69,9 @@ impl<F: Fabric> Engine<F> {
         for (enquiry, cookie) in enquiries {
             self.answer(lane, enquiry, cookie);
         }
+        // What was said before it was lost comes first.
+        notices.into_iter().for_each(self.listener.notice);
+        lost.into_iter().for_each(self.listener.lost);
         if looks && self.look_at_all_lanes(Some(lane.number())) {
             let mut state = lane.enter_soon();
             state.core.all_lanes.come_soon();

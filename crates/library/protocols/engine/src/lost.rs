@@ -68,11 +68,14 @@ impl Core {
         }
         self.outbound.take(peer);
         self.fail_in_flight(peer);
-        self.fail_posted(|core, context, source, sender| match source < 0 {
-            true => core.members.contains(context, peer),
-            false => sender == peer,
+        self.fail_posted(Failure::PeerLost, |core, context, source, sender| {
+            match source < 0 {
+                true => core.members.contains(context, peer),
+                false => sender == peer,
+            }
         });
         self.drop_promised(peer);
+        self.afterwards.push(Afterwards::Lost(peer));
         let wakes = self.probers.drain(..).map(Afterwards::Wake);
         self.afterwards.extend(wakes);
     }
@@ -87,7 +90,11 @@ impl Core {
     }
 
     /// Fails the posted receives that a condition on context, source and sending process finds.
-    fn fail_posted(&mut self, concerned: impl Fn(&Core, u32, i32, Peer) -> bool) {
+    pub fn fail_posted(
+        &mut self,
+        failure: Failure,
+        concerned: impl Fn(&Core, u32, i32, Peer) -> bool,
+    ) {
         let posted: Vec<Pending> = self
             .matching
             .posted_iter()
@@ -97,7 +104,7 @@ impl Core {
             let cells = self.cells(slot);
             let (context, source, peer) = (cells.context, cells.source, cells.peer);
             if concerned(self, context, source, peer) && self.withdraw(slot) {
-                self.fail(slot, Failure::PeerLost);
+                self.fail(slot, failure);
             }
         }
     }
@@ -125,7 +132,10 @@ impl Core {
     /// Whether a process of a context's communicator is lost.
     pub fn has_lost_member(&self, context: u32) -> bool {
         let mut lost = self.lost.iter();
-        lost.any(|&peer| self.members.contains(context, peer))
+        lost.any(|&peer| {
+            let members = &self.members;
+            members.contains(context, peer) && !members.is_acknowledged(context, peer)
+        })
     }
 }
 
@@ -134,6 +144,11 @@ impl<F: Fabric> Engine<F> {
     #[cold]
     pub fn tell_lost(&self, peer: Peer, why: &Lost) {
         self.shared.reported.report(self.me, peer, why);
+    }
+
+    /// Whether any peer was found to be lost, while this process did not leave its job.
+    pub fn has_lost_any(&self) -> bool {
+        self.shared.reported.has_any()
     }
 
     /// Ends a peer that has broken a rule of those who made the engine, with all that waits for it.
@@ -180,6 +195,10 @@ impl<E: Endpoint> State<E> {
     /// this looks at all posted receives, and at what is to be taken or given by others.
     pub fn watch_awaited(&mut self) {
         self.watch_in_flight();
+        let members = self.core.members.clone();
+        if members.is_any_revoked() {
+            self.revoke(&|context| members.is_revoked(context));
+        }
         let mut senders = BTreeSet::new();
         let mut contexts: BTreeSet<u32> = self.core.watched.probed.drain(..).collect();
         for (_, pattern, posted) in self.core.matching.posted_iter() {
@@ -197,9 +216,11 @@ impl<E: Endpoint> State<E> {
         });
         if !senders.is_empty() || !contexts.is_empty() {
             self.core
-                .fail_posted(|_, context, source, peer| match source < 0 {
-                    true => contexts.contains(&context),
-                    false => senders.contains(&peer),
+                .fail_posted(Failure::PeerLost, |_, context, source, peer| {
+                    match source < 0 {
+                        true => contexts.contains(&context),
+                        false => senders.contains(&peer),
+                    }
                 });
         }
     }
@@ -258,6 +279,9 @@ impl<E: Endpoint> State<E> {
 
     /// Of a receive or probe in vain: whether its message can come still.
     pub fn can_come(&mut self, context: u32, source: i32, peer: Peer) -> Result<(), Failure> {
+        if self.core.members.is_revoked(context) {
+            return Err(Failure::Revoked);
+        }
         if source >= 0 {
             return self.expect(peer, false);
         }

@@ -1,7 +1,7 @@
 //! What waits for room on the way to a peer.
 //!
 //! Messages wait in the order in which they were started; answers of the protocol, which have no order among
-//! them, go before; the answer to an enquiry goes behind. A queue exists only while something waits in it.
+//! them, go before; so do notices, in their order; the answer to an enquiry goes behind. A queue exists only while something waits in it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use weft_transport::{BulkDescriptor, Cookie, Header, Peer};
 
 use crate::by_peer::ByPeer;
+use crate::notice::Notice;
 use crate::pending::Pending;
 use crate::slot::NIL;
 use crate::slots::Slots;
@@ -41,6 +42,7 @@ pub(crate) struct Queue {
     tail: u32,
     messages: usize,
     pub controls: VecDeque<Control>,
+    pub notices: VecDeque<Notice>,
     /// What leaves once no message waits: one answer to an enquiry (`enquiring.rs`), whatever else the peer asks
     /// meanwhile.
     pub answer: Option<Control>,
@@ -53,12 +55,16 @@ impl Queue {
             tail: NIL,
             messages: 0,
             controls: VecDeque::new(),
+            notices: VecDeque::new(),
             answer: None,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.head == NIL && self.controls.is_empty() && self.answer.is_none()
+        self.head == NIL
+            && self.controls.is_empty()
+            && self.notices.is_empty()
+            && self.answer.is_none()
     }
 
     pub fn head(&self) -> Option<Pending> {
@@ -173,6 +179,11 @@ impl Outbound {
 
     pub fn push_control(&mut self, peer: Peer, control: Control) {
         self.make(peer).controls.push_back(control);
+    }
+
+    /// Queues a notice behind those that wait.
+    pub fn push_notice(&mut self, notice: Notice) {
+        self.make(notice.peer).notices.push_back(notice);
     }
 
     /// Queues an answer behind the messages, unless there is one.

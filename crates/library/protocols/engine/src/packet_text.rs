@@ -93,6 +93,10 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
             let Body([receiver, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
             format!("answer receiver={receiver:#x} number={number}")
         }
+        PacketKind::Notice => {
+            let (context, bytes) = (packet.context, payload.len());
+            format!("notice context={context} bytes={bytes}")
+        }
         PacketKind::Aggregate => return None,
     })
 }

@@ -17,6 +17,21 @@ pub trait Members: Send + Sync {
     /// How many there are, and this process's own number among them, or in its own group where that is another one. Asked
     /// whenever a wait for any of them begins: it takes no look at each.
     fn count_and_own(&self, context: u32) -> (u32, u32);
+
+    /// Whether receives from any source in a context do without a process of it, which is lost.
+    fn is_acknowledged(&self, _context: u32, _peer: Peer) -> bool {
+        false
+    }
+
+    /// Whether the communicator of a context is revoked.
+    fn is_revoked(&self, _context: u32) -> bool {
+        false
+    }
+
+    /// Whether any is.
+    fn is_any_revoked(&self) -> bool {
+        false
+    }
 }
 
 /// Every process of a job.
@@ -55,6 +70,10 @@ impl Reported {
             let line = format!("weft: rank {me}: {why}\n");
             eprint!("{line}");
         }
+    }
+
+    pub fn has_any(&self) -> bool {
+        !self.peers.lock().is_empty()
     }
 
     pub fn set_leaving(&self, is_leaving: bool) {

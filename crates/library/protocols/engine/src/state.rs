@@ -7,6 +7,7 @@ use weft_matching::{Matching, Pattern};
 use weft_transport::{Cookie, Lost, Peer};
 
 use crate::enquiry::Enquiry;
+use crate::notice::Notice;
 use crate::outbound::{Control, Outbound};
 use crate::peers::{Members, Reported, Watched};
 use crate::pending::Pending;
@@ -61,6 +62,10 @@ pub(crate) enum Afterwards {
     Connect(Peer),
     /// What a peer asks, and the cookie of its request.
     Answer(Enquiry, Cookie),
+    /// What a peer has said.
+    Notice(Notice),
+    /// This peer is lost.
+    Lost(Peer),
     LookAtAllLanes,
 }
 

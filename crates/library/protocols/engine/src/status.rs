@@ -7,6 +7,8 @@ pub enum Failure {
     Truncated,
     /// The other process is lost, or broke the protocol.
     PeerLost,
+    /// Its communicator is revoked.
+    Revoked,
     /// The message came before the receive, and this process had no memory to keep it.
     NoMemory,
     /// An operation of several messages failed; why, its maker knows by this number.

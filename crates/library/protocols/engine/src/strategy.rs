@@ -3,6 +3,7 @@
 use weft_transport::{Endpoint, Header, Peer, Refused};
 use weft_wire::{Packet, PacketKind, entry_bytes, put_entry};
 
+use crate::notice::Notice;
 use crate::outbound::{Control, Queue};
 use crate::send::{Full, envelope};
 use crate::slot::{Cells, flag};
@@ -23,6 +24,8 @@ impl<E: Endpoint> State<E> {
             let sent = if let Some(control) = queue.controls.pop_front() {
                 let put_back = |queue: &mut Queue| queue.controls.push_front(control);
                 self.flush_control(peer, control, put_back)
+            } else if let Some(notice) = queue.notices.pop_front() {
+                self.flush_notice(notice)
             } else if queue.head().is_none()
                 && let Some(answer) = queue.answer.take()
             {
@@ -47,6 +50,19 @@ impl<E: Endpoint> State<E> {
             Err(refused) if refused != Refused::Lost => {
                 let queue = self.core.outbound.queue(peer);
                 put_back(queue.expect("it was not tidied"));
+                Err(self.core.full(peer, refused))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn flush_notice(&mut self, notice: Notice) -> Result<(), Full> {
+        let peer = notice.peer;
+        match self.transmit_notice(&notice) {
+            Err(refused) if refused != Refused::Lost => {
+                let queue = self.core.outbound.queue(peer);
+                let queue = queue.expect("it was not tidied");
+                queue.notices.push_front(notice);
                 Err(self.core.full(peer, refused))
             }
             _ => Ok(()),

@@ -90,6 +90,17 @@ pub(crate) struct Unexpected {
     pub cookie: Cookie,
 }
 
+impl Unexpected {
+    /// Whether nobody waits for it to be received.
+    pub fn is_whole(&self) -> bool {
+        let elsewhere = matches!(
+            self.payload,
+            Payload::Rts { .. } | Payload::RtsOnly { .. } | Payload::ToSelf { .. }
+        );
+        !self.synchronous && !elsewhere
+    }
+}
+
 /// A message taken out by a matched probe.
 pub(crate) struct Extracted {
     pub envelope: Envelope,

@@ -50,6 +50,8 @@ pub enum PacketKind {
     Enquiry = 11,
     /// The answer to a receiver, behind all messages: the receive with this cookie gets none. The number that says why.
     Answer = 12,
+    /// What the makers of two engines say to each other about the communicator of a context: any bytes.
+    Notice = 13,
 }
 
 /// Flag of `Eager` and `Rts`: the sender waits to hear of the match.
@@ -114,6 +116,7 @@ impl View {
             10 => PacketKind::Failed,
             11 => PacketKind::Enquiry,
             12 => PacketKind::Answer,
+            13 => PacketKind::Notice,
             _ => return None,
         })
     }

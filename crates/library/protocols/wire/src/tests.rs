@@ -82,7 +82,7 @@ fn out_of_range_headers_are_refused() {
     assert!(View(good).packet().is_some());
     for bad in [
         [good[0] & !0xff, good[1]],
-        [good[0] | 0x0c, good[1]],
+        [good[0] | 0x0e, good[1]],
         [good[0] | 1 << 11, good[1]],
         [good[0] | 1 << 16, good[1]],
         [good[0] | 1 << 63, good[1]],

@@ -74,6 +74,8 @@ const _: () = assert!(((BUFFER_BYTES + MARKS) as u64) < MORE);
 const APART: u32 = u32::MAX;
 /// In `broken`: a rank has left its operation, for which it had no memory.
 const NO_MEMORY: u32 = u32::MAX - 1;
+/// In `broken`: what the board is for is revoked.
+const REVOKED: u32 = u32::MAX - 2;
 
 /// Two lines, which the processor fetches together.
 #[repr(C, align(128))]
@@ -102,7 +104,7 @@ pub struct Head {
     /// At least as many as are asleep and not rung (`sleeping.rs`). Written by sleepers and those that ring them,
     /// read by all.
     sleepers: AtomicU32,
-    /// 0, or a rank that is gone, plus one, or [`APART`], or [`NO_MEMORY`].
+    /// 0, or a rank that is gone, plus one, or [`APART`], or [`NO_MEMORY`], or [`REVOKED`].
     broken: AtomicU32,
     /// Ranks that use the board no more.
     left: AtomicU32,
@@ -171,6 +173,8 @@ pub enum Broken {
     Apart,
     /// A rank had no memory for an operation, and has left it.
     NoMemory,
+    /// A rank has revoked what the board is for.
+    Revoked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -483,6 +487,7 @@ impl Board {
             0 => None,
             APART => Some(Broken::Apart),
             NO_MEMORY => Some(Broken::NoMemory),
+            REVOKED => Some(Broken::Revoked),
             number => Some(Broken::Gone((number as usize - 1).min(self.ranks - 1))),
         }
     }
@@ -493,6 +498,7 @@ impl Board {
             Broken::Gone(rank) => rank as u32 + 1,
             Broken::Apart => APART,
             Broken::NoMemory => NO_MEMORY,
+            Broken::Revoked => REVOKED,
         };
         let broken = &self.head().broken;
         let _ = broken.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);

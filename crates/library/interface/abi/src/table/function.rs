@@ -132,9 +132,10 @@ impl Function {
         std::iter::once(self.c_name(false)).chain(large)
     }
 
-    /// `MPI_Send`, or `MPI_Send_c` if `large`.
+    /// `MPI_Send`, or `MPI_Send_c` if `large`; `MPIX_Comm_agree` of the extension `X_Comm_agree`.
     pub fn c_name(&self, large: bool) -> String {
-        format!("MPI_{}{}", self.name, if large { "_c" } else { "" })
+        let between = if self.name.starts_with("X_") { "" } else { "_" };
+        format!("MPI{between}{}{}", self.name, if large { "_c" } else { "" })
     }
 
     /// The parameters of the form asked for.

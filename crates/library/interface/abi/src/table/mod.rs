@@ -45,6 +45,23 @@ pub fn function(name: &str) -> Option<&'static Function> {
     functions().find(|function| function.name == name)
 }
 
+/// Functions beyond the standard, which `mpi-ext.h` declares. Those named `X_...` begin with `MPIX_`.
+pub fn extensions() -> &'static Chapter {
+    static EXTENSIONS: LazyLock<Chapter> =
+        LazyLock::new(|| chapter(include_str!("../../table/extensions.txt")));
+    &EXTENSIONS
+}
+
+/// As [`function`], of the extensions too.
+pub fn function_or_extension(name: &str) -> Option<&'static Function> {
+    let extensions = extensions().functions.iter();
+    function(name).or_else(|| {
+        extensions
+            .into_iter()
+            .find(|function| function.name == name)
+    })
+}
+
 fn chapter(text: &'static str) -> Chapter {
     let (head, body) = text.split_once('\n').expect("a chapter file has a heading");
     let (number, title) = head

@@ -39,10 +39,6 @@ pub(super) const TABLE: &[Row] = &[
         idle(0, "ranks fill the slots of a host before the next"),
     ),
     (
-        &["disable-recovery"],
-        idle(0, "a job ends when one of its ranks fails"),
-    ),
-    (
         &["export", "export-all"],
         idle(0, "ranks get mpiexec's environment"),
     ),
@@ -379,19 +375,12 @@ pub(super) const TABLE: &[Row] = &[
     ),
     // Failures.
     (
-        &[
-            "disable-auto-cleanup",
-            "enable-recovery",
-            "continuous",
-            "ecfn",
-            "runtime-options",
-            "no-kill",
-        ],
-        Instead("leave it out: a job ends when one of its ranks fails"),
+        &["continuous", "ecfn", "runtime-options", "no-kill"],
+        Instead("--enable-recovery lets a job go on when one of its ranks dies"),
     ),
     (
-        &["max-restarts", "with-ft"],
-        Instead("leave it out: a job ends when one of its ranks fails"),
+        &["max-restarts"],
+        Instead("leave it out: a rank that has died is not started again"),
     ),
     (
         &["report-child-jobs-separately"],

@@ -17,6 +17,8 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     pub binding: Binding,
     pub report_bindings: bool,
+    /// The death of a rank does not end the job.
+    pub recovery: bool,
     pub timeout: Option<Duration>,
     pub stdin: Stdin,
     pub prefix_output: bool,

@@ -219,6 +219,20 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["report-bindings"], |job, _, _| {
         put(&mut job.report_bindings, true)
     }),
+    (&["enable-recovery", "disable-auto-cleanup"], |job, _, _| {
+        put(&mut job.recovery, true)
+    }),
+    (&["disable-recovery"], |job, _, _| {
+        put(&mut job.recovery, false)
+    }),
+    (&["with-ft"], |job, _, words| {
+        let kind = words.parsed("ulfm or none", |text| {
+            ["ulfm", "mpi", "none", "no", "0", "false"]
+                .contains(&text)
+                .then(|| text.to_owned())
+        })?;
+        put(&mut job.recovery, kind == "ulfm" || kind == "mpi")
+    }),
     (
         &["display-map", "display-devel-map", "display-diffable-map"],
         |job, _, _| put(&mut job.show.map, true),

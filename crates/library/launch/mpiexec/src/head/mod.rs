@@ -50,6 +50,8 @@ const OWN_DESCRIPTORS: u64 = 256;
 pub struct Head<'a> {
     layout: &'a Layout,
     verbose: bool,
+    /// The job goes on after ranks have died, or whole hosts.
+    recovery: bool,
     timeout: Option<Duration>,
     epoll: Poller,
     signals: SignalReader,
@@ -151,6 +153,7 @@ impl<'a> Head<'a> {
         Ok(Head {
             layout,
             verbose: settings.orders.verbose,
+            recovery: settings.orders.recovery,
             timeout: own.timeout,
             epoll,
             signals,

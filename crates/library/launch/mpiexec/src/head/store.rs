@@ -7,6 +7,7 @@ pub struct Store {
     values: HashMap<String, String>,
     in_fence: Vec<bool>,
     waiting: usize,
+    has_left: Vec<bool>,
     /// A value has been put anew since the last fence, so copies of it are wrong.
     changed: bool,
 }
@@ -17,6 +18,7 @@ impl Store {
             values: HashMap::new(),
             in_fence: vec![false; hosts],
             waiting: 0,
+            has_left: vec![false; hosts],
             changed: false,
         }
     }
@@ -33,6 +35,13 @@ impl Store {
         values_of(key, |key| self.values.get(key).map(String::as_str))
     }
 
+    /// A host has no ranks any more, in a job that goes on: every fence has it.
+    pub fn leave(&mut self, host: u32) -> Option<bool> {
+        self.has_left[host as usize] = true;
+        let is_entered = self.in_fence.iter().any(|is_in| *is_in);
+        self.join(host).filter(|_| is_entered)
+    }
+
     /// A host has joined. Once all have, answers whether a value has changed.
     pub fn join(&mut self, host: u32) -> Option<bool> {
         if !std::mem::replace(&mut self.in_fence[host as usize], true) {
@@ -41,8 +50,8 @@ impl Store {
         if self.waiting < self.in_fence.len() {
             return None;
         }
-        self.in_fence.fill(false);
-        self.waiting = 0;
+        self.in_fence.clone_from(&self.has_left);
+        self.waiting = self.has_left.iter().filter(|left| **left).count();
         Some(std::mem::take(&mut self.changed))
     }
 }
@@ -59,6 +68,20 @@ mod tests {
         assert_eq!(store.join(0), None);
         assert_eq!(store.join(2), Some(false));
         assert_eq!(store.join(2), None);
+    }
+
+    #[test]
+    fn no_fence_waits_for_a_host_that_has_left() {
+        let mut store = Store::new(3);
+        assert_eq!(store.join(1), None);
+        assert_eq!(store.leave(2), None);
+        assert_eq!(store.join(0), Some(false));
+        assert_eq!(store.join(1), None);
+        assert_eq!(store.leave(0), Some(false));
+        // Nobody waits.
+        let mut store = Store::new(2);
+        assert_eq!(store.leave(1), None);
+        assert_eq!(store.join(0), Some(false));
     }
 
     #[test]

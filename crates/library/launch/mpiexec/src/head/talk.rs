@@ -58,12 +58,7 @@ impl Head<'_> {
                 .for_each(|(key, value)| self.store.put(key, value)),
             Up::Fence => {
                 if let Some(changed) = self.store.join(host) {
-                    // The first fence is MPI_Init's, which no rank leaves before the release.
-                    if !std::mem::replace(&mut self.has_told_spawned, true) {
-                        sys::tell_spawned();
-                    }
-                    self.children
-                        .send(ALL_HOSTS, &Down::Release { changed }, &self.epoll);
+                    self.release(changed);
                 }
             }
             Up::Ask(key) => {
@@ -133,7 +128,9 @@ impl Head<'_> {
         let known: Vec<u32> = known.copied().collect();
         let was_needed = known.iter().any(|host| !self.hosts[*host as usize].is_done);
         known.into_iter().for_each(|host| self.finish(host));
-        if was_needed {
+        if was_needed && self.recovery && self.has_told_spawned {
+            say(&clip(&format!("mpiexec: {text}; the others go on")));
+        } else if was_needed {
             self.fail(1, &format!("{text}; the job is ended"));
         }
     }
@@ -141,6 +138,21 @@ impl Head<'_> {
     fn finish(&mut self, host: u32) {
         self.hosts[host as usize].is_done = true;
         self.input.forget(host);
+        if self.recovery
+            && let Some(changed) = self.store.leave(host)
+        {
+            self.release(changed);
+        }
+    }
+
+    /// The ranks of all hosts are in the fence.
+    fn release(&mut self, changed: bool) {
+        // The first fence is MPI_Init's, which no rank leaves before the release.
+        if !std::mem::replace(&mut self.has_told_spawned, true) {
+            sys::tell_spawned();
+        }
+        self.children
+            .send(ALL_HOSTS, &Down::Release { changed }, &self.epoll);
     }
 
     /// To every host whose ranks read it; an empty chunk is the end.

@@ -31,6 +31,8 @@ pub enum Standing {
     New,
     Active,
     Finalized,
+    /// It has died, and the others go on: no barrier waits for it.
+    Lost,
 }
 
 /// What the caller is to do.
@@ -328,13 +330,29 @@ impl Server {
             return;
         }
         self.in_barrier += 1;
-        if (self.in_barrier as usize) < self.ranks.len() {
+        self.end_barrier_if_complete(events);
+    }
+
+    fn end_barrier_if_complete(&mut self, events: &mut Vec<Event>) {
+        let lost = |rank: &&Rank| rank.standing == Standing::Lost;
+        let lost = self.ranks.iter().filter(lost).count();
+        if self.in_barrier == 0 || (self.in_barrier as usize) + lost < self.ranks.len() {
             return;
         }
         match self.has_others() {
             true => events.push(Event::Fence(std::mem::take(&mut self.fresh))),
             false => self.release(false, events),
         }
+    }
+
+    /// A rank has died, and the others go on.
+    pub fn lose(&mut self, rank: u32, events: &mut Vec<Event>) {
+        let state = &mut self.ranks[rank as usize];
+        state.standing = Standing::Lost;
+        if std::mem::take(&mut state.in_barrier) {
+            self.in_barrier -= 1;
+        }
+        self.end_barrier_if_complete(events);
     }
 
     /// The ranks of all hosts are in the fence. `changed` says that a value that may be known here has been put anew.

@@ -6,6 +6,7 @@ use super::rank::Rank;
 use super::supervisor::Supervisor;
 use crate::agent::{Failure, Origin, Up};
 use crate::message::{clip, say};
+use crate::pmi::Standing;
 use crate::sys;
 use std::time::Instant;
 
@@ -66,7 +67,10 @@ impl Supervisor<'_> {
         let Some(waiting) = self.server.waiting() else {
             return;
         };
-        let ended = self.ranks.iter().find(|rank| !rank.is_running());
+        let is_lost = |number: usize| self.server.standing(number as u32) == Standing::Lost;
+        let ranks = self.ranks.iter().enumerate();
+        let mut ended = ranks.filter(|(number, rank)| !rank.is_running() && !is_lost(*number));
+        let ended = ended.next().map(|(_, rank)| rank);
         let elsewhere = || self.upward.as_ref().and_then(|upward| upward.gone.clone());
         let Some(shown) = ended.map(Rank::show).or_else(elsewhere) else {
             return;

@@ -71,6 +71,7 @@ impl Supervisor<'_> {
         self.losses.retain(|(other, _)| *other != number);
         match (ended, self.server.standing(number)) {
             (Ended::Code(code @ (126 | 127)), _) if self.report_start_failures(code) => {}
+            _ if self.goes_on_after(number, ended) => self.rank_lost(number, ended),
             (Ended::Signal(signal), _) => self.rank_killed(&shown, signal),
             // The first MPI_Abort of all decides; this may be its consequence.
             (Ended::Code(_), _) if has_aborted => {}
@@ -101,6 +102,36 @@ impl Supervisor<'_> {
                 );
             }
         }
+    }
+
+    /// Whether the end of a rank is one that the others go on after: it has come as far as `MPI_Init`, and did not end the
+    /// job itself. What a rank exits with after `MPI_Finalize` is told as ever.
+    fn goes_on_after(&self, number: u32, ended: Ended) -> bool {
+        let rank = &self.ranks[number as usize];
+        let was_asked =
+            matches!(ended, Ended::Signal(signal) if self.ending.asked() == Some(signal));
+        self.orders.recovery
+            && self.ending.phase() == Phase::Running
+            && match (ended, self.server.standing(number)) {
+                (_, Standing::Active) | (Ended::Signal(_), Standing::Finalized) => true,
+                _ => false,
+            }
+            && !rank.has_aborted
+            && !was_asked
+    }
+
+    fn rank_lost(&mut self, number: u32, ended: Ended) {
+        let shown = self.ranks[number as usize].show();
+        let how = match ended {
+            Ended::Signal(signal) => {
+                format!("was killed by signal {}", sys::describe_signal(signal))
+            }
+            Ended::Code(code) => format!("exited with code {code} without calling MPI_Finalize"),
+        };
+        self.say(&format!("mpiexec: {shown} {how}; the others go on"));
+        let mut events = Vec::new();
+        self.server.lose(number, &mut events);
+        self.handle(&mut events);
     }
 
     fn rank_killed(&mut self, shown: &str, signal: i32) {

@@ -215,6 +215,7 @@ impl Supervisor<'_> {
         {
             let pid = rank.client.as_ref().map_or(rank.pid, |client| client.pid);
             let known = match self.server.standing(number as u32) {
+                Standing::Lost => continue,
                 Standing::New => "has not called MPI_Init",
                 Standing::Finalized => "has called MPI_Finalize",
                 // The signal would end a program that does not handle it.

@@ -122,12 +122,19 @@ impl SharedArena {
         self.give_up_because(Broken::Apart);
     }
 
+    /// Ends all waits on the board, as its communicator is revoked.
+    #[cold]
+    pub fn give_up_revoked(&self) {
+        self.give_up_because(Broken::Revoked);
+    }
+
     /// The error on a board that was given up, if it was.
     pub fn given_up(&self) -> Result<()> {
         match self.board.broken() {
             None => Ok(()),
             Some(Broken::Gone(rank)) => Err(self.lost(rank)),
             Some(Broken::Apart) => Err(apart()),
+            Some(Broken::Revoked) => Err(Error::new(Class::Revoked, "the communicator is revoked")),
             Some(Broken::NoMemory) => {
                 let why = "a process had no memory for a collective operation: no more can be had on this communicator";
                 Err(Error::new(Class::NoMem, why))
@@ -139,6 +146,7 @@ impl SharedArena {
     fn lost(&self, rank: usize) -> Error {
         let why = "a collective operation waits for it, or for one that did";
         let lost = self.processes[rank].lost(why);
+        engine().hear_lost(self.processes[rank].rank());
         Error::new(Class::ProcAborted, lost.to_string())
     }
 }

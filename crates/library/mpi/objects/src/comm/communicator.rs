@@ -122,6 +122,11 @@ impl Comm {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
         members().bind(self.number(), self.peers.clone(), self.rank);
+        self.numbers().for_each(|number| members().name(number, id));
+        // Others may have been quicker to make it, and to revoke it.
+        if members().is_number_revoked(self.number()) {
+            self.mark_revoked();
+        }
     }
 
     /// Errors of its requests are those of a window, whose own it is.
@@ -203,6 +208,7 @@ impl Comm {
     /// Its numbers are free for others.
     pub fn release_numbers(&self) {
         members().release(self.number());
+        self.numbers().for_each(|number| members().unname(number));
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.release(number));
     }
@@ -226,13 +232,62 @@ impl Comm {
     /// The lane and the context of a message between two ranks, the sender's and the receiver's. What stands for a wildcard may
     /// be any.
     #[inline(always)]
-    pub fn lane_and_context(&self, traffic: Traffic, ranks: [u32; 2], tag: u32) -> (u32, u32) {
+    pub fn lane_and_context(
+        &self,
+        traffic: Traffic,
+        ranks: [u32; 2],
+        tag: u32,
+    ) -> Result<(u32, u32)> {
         let word = self.word();
         let lane = match traffic == Traffic::PointToPoint && lanes::is_any(word) {
-            true => lanes::lane(word, ranks, tag),
+            true => self.marked_lane(word, ranks, tag)?,
             false => word % LANES,
         };
-        (lane, context_of(word, traffic))
+        Ok((lane, context_of(word, traffic)))
+    }
+
+    /// The lane of a message of a communicator that has marks.
+    #[cold]
+    #[inline(never)]
+    fn marked_lane(&self, word: u32, ranks: [u32; 2], tag: u32) -> Result<u32> {
+        match lanes::is_revoked(word) {
+            true => Err(revoked().on(self.object())),
+            false => Ok(lanes::lane(word, ranks, tag)),
+        }
+    }
+
+    /// Whether one of its processes has revoked it, as far as this one knows.
+    #[inline]
+    pub fn is_revoked(&self) -> bool {
+        lanes::is_revoked(self.word())
+    }
+
+    /// An error if it is revoked.
+    pub fn check_revoked(&self) -> Result<()> {
+        match self.is_revoked() {
+            true => Err(revoked().on(self.object())),
+            false => Ok(()),
+        }
+    }
+
+    /// It is revoked from here on, for this process: what is pending on it is to be ended, and nothing begins. False if it was.
+    pub fn mark_revoked(&self) -> bool {
+        let sides = [Some(self), self.local.as_deref()];
+        let is_new = !self.is_revoked();
+        for comm in sides.into_iter().flatten() {
+            comm.number.fetch_or(lanes::REVOKED, Ordering::Relaxed);
+            members().revoke(comm.number());
+            if let Some(Some(shared)) = comm.arena.get() {
+                shared.give_up_revoked();
+            }
+        }
+        is_new
+    }
+
+    /// The contexts of messages that are for `traffic` of any kind.
+    pub fn has_context(&self, context: u32) -> bool {
+        self.numbers()
+            .any(|number| number == super::traffic::number_of(context))
     }
 
     #[inline]
@@ -367,4 +422,10 @@ impl Comm {
 fn context_of(word: u32, traffic: Traffic) -> u32 {
     // The marks beside the number fall off.
     word << TRAFFIC_BITS | traffic as u32
+}
+
+/// The error of what is asked of a communicator that is revoked.
+#[cold]
+fn revoked() -> Error {
+    Error::new(Class::Revoked, "the communicator is revoked")
 }

@@ -24,10 +24,11 @@ pub struct LaneSelection {
     pub by_pair: bool,
 }
 
-/// Marks beside a communicator's number, where its contexts do not reach.
+/// Marks beside a communicator's number, where its contexts do not reach: the highest bits, so that one comparison finds any.
+pub(crate) const REVOKED: u32 = 1 << 29;
 const BY_TAG: u32 = 1 << 30;
 const BY_PAIR: u32 = 1 << 31;
-const MARKS: u32 = BY_TAG | BY_PAIR;
+const MARKS: u32 = REVOKED | BY_TAG | BY_PAIR;
 
 /// The communicator's number of a word with marks.
 #[inline]
@@ -35,7 +36,12 @@ pub(crate) fn number(word: u32) -> u32 {
     word & !MARKS
 }
 
-/// Whether messages choose among lanes at all.
+#[inline]
+pub(crate) fn is_revoked(word: u32) -> bool {
+    word & REVOKED != 0
+}
+
+/// Whether messages choose among lanes, or there are none any more.
 #[inline(always)]
 pub(crate) fn is_any(word: u32) -> bool {
     word > !MARKS

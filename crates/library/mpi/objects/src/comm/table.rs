@@ -99,6 +99,13 @@ pub fn share(id: CommId) -> Result<Arc<Comm>> {
     comm.ok_or_else(not_a_comm)
 }
 
+/// As [`share`], for what its processes do together: an error if it is revoked.
+pub fn share_unrevoked(id: CommId) -> Result<Arc<Comm>> {
+    let comm = share(id)?;
+    comm.check_revoked()?;
+    Ok(comm)
+}
+
 /// As [`share`], whether or not the program may use it now.
 pub fn share_known(id: CommId) -> Result<Arc<Comm>> {
     match id {

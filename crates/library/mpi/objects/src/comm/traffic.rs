@@ -26,6 +26,11 @@ pub fn is_of(context: u32, traffic: Traffic) -> bool {
     context % (1 << TRAFFIC_BITS) == traffic as u32
 }
 
+/// The context of messages of a communicator that are for this.
+pub fn context_of_number(number: u32, traffic: Traffic) -> u32 {
+    number << TRAFFIC_BITS | traffic as u32
+}
+
 /// The number of the communicator that a context belongs to.
 pub fn number_of(context: u32) -> u32 {
     context >> TRAFFIC_BITS

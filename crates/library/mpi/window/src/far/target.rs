@@ -118,7 +118,7 @@ impl Window {
         let (comm, traffic) = (&self.comm, Traffic::OneSided);
         let sent = match found {
             Ok(memory) => start_send(comm, traffic, memory, origin, reply),
-            Err(class) => start_failure(comm, traffic, origin, reply, class as u8),
+            Err(class) => start_failure(comm, traffic, origin, reply, class.mark()),
         };
         let id = under_way(sent?).map(Waited::new);
         Ok(id.map(|id| Transfer { id, data }))

@@ -49,7 +49,7 @@ impl Rank<'_> {
         match self.board.broken() {
             None => Ok(()),
             Some(Broken::Gone(_)) => Err(Error::Lost),
-            Some(Broken::Apart) => Err(Error::Apart),
+            Some(Broken::Apart | Broken::Revoked) => Err(Error::Apart),
             Some(Broken::NoMemory) => Err(Rank::no_memory()),
         }
     }
