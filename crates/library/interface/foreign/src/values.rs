@@ -23,7 +23,8 @@ macro_rules! values {
             #[inline]
             fn to_foreign(standard: ::std::ffi::c_int) -> ::std::ffi::c_int {
                 match standard {
-                    $($standard => $foreign,)*
+                    // Of several numbers with one meaning the first is given out.
+                    $(#[allow(unreachable_patterns)] $standard => $foreign,)*
                     other => other,
                 }
             }

@@ -155,6 +155,8 @@ const DATATYPES: [(u32, MPI_Datatype); 72] = [
     (0x4c00_0821, MPI_2REAL),
     (0x4c00_1022, MPI_DOUBLE_COMPLEX),
     (0x4c00_1023, MPI_2DOUBLE_PRECISION),
+    // MPIX_C_FLOAT16, which the standard has in Fortran only: as that one too it is given back.
+    (0x4c00_0246, MPI_REAL2),
     (0x4c00_0226, MPI_REAL2),
     (0x4c00_0427, MPI_REAL4),
     (0x4c00_0828, MPI_COMPLEX8),
@@ -198,8 +200,6 @@ const DATATYPES: [(u32, MPI_Datatype); 72] = [
     (0x8c00_0003, MPI_SHORT_INT),
     (0x8c00_0004, MPI_LONG_DOUBLE_INT),
     (0x0c00_0000, MPI_DATATYPE_NULL),
-    // MPIX_C_FLOAT16, which the standard has in Fortran only: given back as that.
-    (0x4c00_0246, MPI_REAL2),
 ];
 
 /// The basic types have these upper bytes.

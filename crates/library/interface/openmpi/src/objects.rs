@@ -92,6 +92,8 @@ objects! {
         25 ompi_mpi_2integer = MPI_2INTEGER,
         26 ompi_mpi_2cplex = NO_TYPE,
         27 ompi_mpi_2dblcplex = NO_TYPE,
+        // MPIX_C_FLOAT16, which the standard has in Fortran only: as that one too it is given back.
+        -1 ompi_mpi_short_float = MPI_REAL2,
         28 ompi_mpi_real2 = MPI_REAL2,
         29 ompi_mpi_logical1 = MPI_LOGICAL1,
         30 ompi_mpi_logical2 = MPI_LOGICAL2,
@@ -140,6 +142,8 @@ objects! {
         -1 ompi_mpi_complex4 = MPI_COMPLEX4,
         -1 ompi_mpi_c_complex = MPI_C_FLOAT_COMPLEX,
         -1 ompi_mpi_ldblcplex = MPI_C_LONG_DOUBLE_COMPLEX,
+        -1 ompi_mpi_c_short_float_complex = MPI_COMPLEX4,
+        -1 ompi_mpi_cxx_sfltcplex = MPI_COMPLEX4,
     }
     operations: MPI_Op, 2048 bytes {
         0 ompi_mpi_op_null = MPI_OP_NULL,
