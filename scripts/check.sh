@@ -29,7 +29,7 @@ check_fuzz() { idle scripts/fuzz.sh --check; }
 # Tests start programs that are examples; as targets of `cargo test` these would be test harnesses, under other names.
 # Libraries of other ABIs have no tests here, and take long to link: tests/compat runs them.
 unit() {
-    tested="--workspace --exclude weft-mpich --exclude weft-openmpi --exclude weft-foreign"
+    tested="--workspace --exclude weft-mpich --exclude weft-mpich-fortran --exclude weft-openmpi --exclude weft-openmpi-fortran --exclude weft-foreign"
     cargo build $tested --examples && scripts/run_tests.py $tested --lib --bins --tests &&
         cargo test --doc -p weft-endpoint -p weft-pools
 }

@@ -28,14 +28,14 @@ check() { # WHAT COMMAND...
 complete() {
     for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/mpiexec.hydra bin/weft include/mpi.h include/mpi_fortran.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
         lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 include/fortran/mpi_f08.f90 \
-        lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/compat/mpich/libmpi.so.12 lib/compat/openmpi/libmpi.so.40 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
+        lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/compat/mpich/libmpi.so.12 lib/compat/mpich/libmpifort.so.12 lib/compat/openmpi/libmpi.so.40 lib/compat/openmpi/libmpi_mpifh.so.40 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
         include/softrdma.h share/weft/bench/bench.h share/weft/tsan.supp share/weft/valgrind.supp; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }
 # No object holds what only debuggers read, but for mpiexec's process table, and each one's own lies beside it.
 stripped() {
-    for object in lib/libmpi_abi.so.1 lib/libmpifort_abi.so.1 lib/compat/mpich/libmpi.so.12 lib/compat/openmpi/libmpi.so.40 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 \
+    for object in lib/libmpi_abi.so.1 lib/libmpifort_abi.so.1 lib/compat/mpich/libmpi.so.12 lib/compat/mpich/libmpifort.so.12 lib/compat/openmpi/libmpi.so.40 lib/compat/openmpi/libmpi_mpifh.so.40 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 \
         lib/softrdma/libsoftrdma_preload.so bin/mpiexec bin/weft; do
         symbols=$1/${object%/*}/.debug/${object##*/}.debug
         readelf -SW "$1/$object" >"$scratch/sections" && ! grep -F .debug_info "$scratch/sections" &&

@@ -57,7 +57,7 @@ case $1 in
 esac
 if [ $action = remove ]; then remove; exit; fi
 
-for file in libmpi_abi.so libmpifort_abi.so libweft_mpich.so libweft_openmpi.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
+for file in libmpi_abi.so libmpifort_abi.so libweft_mpich.so libweft_mpich_fortran.so libweft_openmpi.so libweft_openmpi_fortran.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
     [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release --workspace"
 done
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
@@ -76,14 +76,21 @@ put_object "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
 put_object "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
 # For programs that are built with other libraries, by those libraries' names.
 put_object "$built/libweft_mpich.so" lib/compat/mpich/libmpi.so.12
-# Debian's name, and those that wrappers link beside it for C too.
-for name in libmpich.so.12 libmpifort.so.12 libmpicxx.so.12; do
+put_object "$built/libweft_mpich_fortran.so" lib/compat/mpich/libmpifort.so.12
+# Debian's names, and the one of C++ that wrappers link too.
+for name in libmpich.so.12 libmpicxx.so.12; do
     link libmpi.so.12 "lib/compat/mpich/$name"
 done
+link libmpifort.so.12 lib/compat/mpich/libmpichfort.so.12
 put_object "$built/libweft_openmpi.so" lib/compat/openmpi/libmpi.so.40
 # What C++ programs ask for, and what programs load by name that want the library's symbols for all.
 for name in libmpi_cxx.so.40 libmpi.so; do
     link libmpi.so.40 "lib/compat/openmpi/$name"
+done
+put_object "$built/libweft_openmpi_fortran.so" lib/compat/openmpi/libmpi_mpifh.so.40
+# The libraries of the modules mpi and mpi_f08.
+for name in libmpi_usempi_ignore_tkr.so.40 libmpi_usempif08.so.40; do
+    link libmpi_mpifh.so.40 "lib/compat/openmpi/$name"
 done
 put_object "$built/mpiexec" bin/mpiexec
 # mpiexec.hydra is what scripts for MPICH and Intel MPI call. Names with another library's in them, as orterun, are left to that library.

@@ -20,6 +20,8 @@ from lib.commands import declare
 from lib.compiler import CFLAGS, compile_program
 from lib.processes import end_by_signals, run
 
+import fortran
+
 HERE = pathlib.Path(__file__).resolve().parent
 # What an MPI_Send of 8 bytes may cost more than by the standard ABI, in instructions.
 SEND_BUDGET = 15
@@ -94,15 +96,19 @@ class Family:
         self.own = os.environ | {f"{owner}_ALLOW_RUN_AS_ROOT{more}": "1" for owner in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
 
 
+def sections(name, header):
+    """The header's names of handles and classes, by section."""
+    found = {section: re.findall(pattern, header, re.M) for section, pattern in NAMES[name].items()}
+    return {section: [one for one in dict.fromkeys(names) if one not in LEFT_OUT[name]] for section, names in found.items()}
+
+
 def names(family):
-    """The header's names of handles and classes, by section, for values.c."""
-    text = family.header.read_text()
+    """The header's names, by section, for values.c."""
     lines = []
-    for section, pattern in NAMES[family.name].items():
-        found = [name for name in dict.fromkeys(re.findall(pattern, text, re.M)) if name not in LEFT_OUT[family.name]]
+    for section, found in sections(family.name, family.header.read_text()).items():
         require(found, f"{family.header}: no names of {section}")
         # What the header defines on a condition only may be missing.
-        values = [f"#ifdef {name}\nVALUE({name})\n#endif" if "#define" in pattern else f"VALUE({name})" for name in found]
+        values = [f"#ifdef {name}\nVALUE({name})\n#endif" if "#define" in NAMES[family.name][section] else f"VALUE({name})" for name in found]
         lines += [f"#ifdef {section}", *values, "#endif"]
     return "\n".join(lines) + "\n"
 
@@ -272,8 +278,8 @@ def main():
     end_by_signals()
     declare("check")
     cases = {}
-    for name in NAMES:
-        family = Family(name, options)
+    families = {name: Family(name, options) for name in NAMES}
+    for name, family in families.items():
         cases[f"{name}: every constant and handle means the same"] = lambda family=family: values(options, family)
         cases[f"{name}: programs find our library by themselves"] = lambda family=family: found(options, family)
         cases[f"{name}: what keeps a program from our library is told"] = lambda family=family: told(options, family)
@@ -283,6 +289,7 @@ def main():
         if options.full:
             cases[f"{name}: conformance programs by its mpicc, 2 ranks"] = lambda family=family: conformance(options, family)
     cases["two libraries in a process"] = lambda: two_libraries(options)
+    cases |= fortran.cases(options, lambda name: sections(name, families[name].header.read_text()))
     cases["a library in whose place there is none"] = lambda: refused(options)
     verdicts = [run_case(name, case) for name, case in cases.items() if re.search(options.filter, name)]
     failed = verdicts.count("FAILED")

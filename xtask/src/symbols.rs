@@ -22,6 +22,8 @@ const SHOWN: usize = 20;
 const FORTRAN: &str = "libmpifort_abi.so";
 const MPICH: &str = "libweft_mpich.so";
 const OPENMPI: &str = "libweft_openmpi.so";
+const MPICH_FORTRAN: &str = "libweft_mpich_fortran.so";
+const OPENMPI_FORTRAN: &str = "libweft_openmpi_fortran.so";
 
 pub fn run(library: Option<&Path>) -> Result<(), String> {
     if let Some(library) = library {
@@ -30,7 +32,9 @@ pub fn run(library: Option<&Path>) -> Result<(), String> {
     check(&release_library("libmpi_abi.so"))?;
     check(&release_library(FORTRAN))?;
     check(&release_library(MPICH))?;
-    check(&release_library(OPENMPI))
+    check(&release_library(OPENMPI))?;
+    check(&release_library(MPICH_FORTRAN))?;
+    check(&release_library(OPENMPI_FORTRAN))
 }
 
 /// Checks a library as the one that its name says it is.
@@ -43,6 +47,8 @@ fn check(library: &Path) -> Result<(), String> {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     let complaints = match &*name {
         name if name.starts_with(FORTRAN) => fortran::complaints(&symbols, &dynamic),
+        MPICH_FORTRAN | "libmpifort.so.12" => fortran::MPICH.complaints(&symbols, &dynamic),
+        OPENMPI_FORTRAN | "libmpi_mpifh.so.40" => fortran::OPENMPI.complaints(&symbols, &dynamic),
         MPICH | "libmpi.so.12" => families::MPICH.complaints(&symbols, &dynamic),
         OPENMPI | "libmpi.so.40" => families::OPENMPI.complaints(&symbols, &dynamic),
         _ => c::complaints(&symbols, &dynamic),

@@ -33,6 +33,10 @@ pub const MPICH: Family = Family {
         "MPI_T_PVAR_ALL_HANDLES",
         "MPI_UNWEIGHTED",
         "MPI_WEIGHTS_EMPTY",
+        "weft_calling_language",
+        "weft_ignored_statuses",
+        "weft_mpich_follow",
+        "weft_mpich_type_in_section",
     ],
     objects: "",
 };
@@ -58,6 +62,10 @@ pub const OPENMPI: Family = Family {
         "OMPI_C_MPI_WIN_DUP_FN",
         "OMPI_C_MPI_WIN_NULL_COPY_FN",
         "OMPI_C_MPI_WIN_NULL_DELETE_FN",
+        "ompi_mpi_cxx_op_intercept",
+        "ompi_op_set_cxx_callback",
+        "weft_calling_language",
+        "weft_ignored_statuses",
     ],
     objects: include_str!("../../../crates/library/interface/openmpi/src/objects.rs"),
 };
@@ -106,8 +114,13 @@ const MORE: [&str; 38] = [
 
 impl Family {
     pub fn complaints(&self, symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> {
+        // Of the namespace MPI are what programs in C++ take from the bindings, which `cxx` lists.
+        let of_c = symbols
+            .iter()
+            .filter(|(name, _)| !name.starts_with("_ZN3MPI"));
+        let of_c: BTreeMap<&str, &str> = of_c.map(|(&name, &address)| (name, address)).collect();
         [
-            names(symbols, &self.expected()),
+            names(&of_c, &self.expected()),
             aliases(symbols),
             dependencies(dynamic, self.soname, &MAY_NEED),
         ]

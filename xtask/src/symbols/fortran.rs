@@ -1,6 +1,9 @@
-//! The names of libmpifort_abi.so: those that compilers make of the routines in `mpif.h` and `mpi.f90`.
+//! The names of libmpifort_abi.so: those that compilers make of the routines in `mpif.h` and `mpi.f90`; and those of the libraries
+//! for Fortran in place of others, which have more beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use weft_abi::table;
 
 use super::c::SONAME;
 use super::rules::{MAY_NEED, dependencies, names};
@@ -26,6 +29,15 @@ pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> 
         .chain(BLOCKS.map(str::to_string))
         .collect();
     let may_need: Vec<&str> = MAY_NEED.into_iter().chain([SONAME]).collect();
+    let mut complaints = names(symbols, &expected);
+    complaints.extend(several(symbols, &routines));
+    complaints.extend(dependencies(dynamic, FORTRAN_SONAME, &may_need));
+    complaints.extend(independent(dynamic, SONAME));
+    complaints
+}
+
+/// Routines whose names are not all of one address.
+fn several(symbols: &BTreeMap<&str, &str>, routines: &BTreeSet<String>) -> Vec<String> {
     let several = routines.iter().filter(|name| {
         let addresses: BTreeSet<_> = manglings(name)
             .into_iter()
@@ -34,13 +46,62 @@ pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> 
         addresses.len() > 1
     });
     let several = several.map(|name| format!("the names of {name} have several addresses"));
-    let mut complaints = names(symbols, &expected);
-    complaints.extend(several);
-    complaints.extend(dependencies(dynamic, FORTRAN_SONAME, &may_need));
-    if !dynamic.contains(&format!("[{SONAME}]")) {
-        complaints.push(format!("does not need {SONAME}"));
+    several.collect()
+}
+
+fn independent(dynamic: &str, library: &str) -> Option<String> {
+    let needs = dynamic.contains(&format!("[{library}]"));
+    (!needs).then(|| format!("does not need {library}"))
+}
+
+/// A library for Fortran in place of another one, and that for C which it needs.
+pub struct Other {
+    soname: &'static str,
+    c: &'static str,
+}
+
+pub const MPICH: Other = Other {
+    soname: "libmpifort.so.12",
+    c: "libmpi.so.12",
+};
+
+pub const OPENMPI: Other = Other {
+    soname: "libmpi_mpifh.so.40",
+    c: "libmpi.so.40",
+};
+
+/// Routines that the standard no longer has.
+const REMOVED: [&str; 10] = [
+    "mpi_address",
+    "mpi_errhandler_create",
+    "mpi_errhandler_get",
+    "mpi_errhandler_set",
+    "mpi_type_extent",
+    "mpi_type_hindexed",
+    "mpi_type_hvector",
+    "mpi_type_lb",
+    "mpi_type_struct",
+    "mpi_type_ub",
+];
+
+impl Other {
+    pub fn complaints(&self, symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> {
+        let routines: BTreeSet<String> = table::functions()
+            .filter(|function| function.has_fortran())
+            .map(|function| format!("mpi_{}", function.name.to_lowercase()))
+            .chain(REMOVED.map(str::to_string))
+            .collect();
+        let expected = routines.iter().flat_map(|name| manglings(name));
+        let missing = expected.filter(|name| !symbols.contains_key(name.as_str()));
+        let mut complaints: Vec<String> = missing
+            .map(|name| format!("{name} is not exported"))
+            .collect();
+        let may_need: Vec<&str> = MAY_NEED.into_iter().chain([self.c]).collect();
+        complaints.extend(several(symbols, &routines));
+        complaints.extend(dependencies(dynamic, self.soname, &may_need));
+        complaints.extend(independent(dynamic, self.c));
+        complaints
     }
-    complaints
 }
 
 /// The procedures that the module declares, and the predefined ones that programs pass on, of `mpi_f08` too: in lower case, without

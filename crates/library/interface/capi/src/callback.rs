@@ -19,7 +19,6 @@ use weft_objects::handler::{Function, NO_OBJECT};
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
 use crate::foreign::{self, Handed};
-use crate::integer;
 use crate::language::{self, Language};
 use crate::output::Output;
 
@@ -39,9 +38,6 @@ impl<H> FromC<Option<ErrorOfC<H>>> for ErrorFunction<H> {
 pub trait Failing: Sized {
     /// The C handle of the object whose identifier has that number.
     fn handle(number: u64) -> Self;
-
-    /// The handle's number.
-    fn word(self) -> usize;
 }
 
 impl Failing for MPI_Comm {
@@ -51,10 +47,6 @@ impl Failing for MPI_Comm {
             // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
             _ => unsafe { CommId::named(number) }.into_c(),
         }
-    }
-
-    fn word(self) -> usize {
-        self.addr()
     }
 }
 
@@ -66,10 +58,6 @@ macro_rules! failing_as_numbered {
                     NO_OBJECT => $null,
                     _ => std::ptr::without_provenance_mut(number as usize),
                 }
-            }
-
-            fn word(self) -> usize {
-                self.addr()
             }
         }
     )*};
@@ -88,11 +76,12 @@ impl<H: Failing + Handed + 'static> ErrorFunction<H> {
         if language::take() != Language::C {
             // SAFETY: the program's function is one of Fortran's, which takes two integers by reference (MPI-5.0 §9.3.1).
             let function = unsafe { std::mem::transmute::<ErrorOfC<H>, ErrorOfFortran>(function) };
-            return Box::new(move |object, mut code| {
-                let mut number = integer::of_handle(H::handle(object).word());
+            return Box::new(move |object, code| {
+                let mut number = H::handle(object).integer();
+                let mut code = foreign::code(code);
                 // SAFETY: as below.
                 unsafe { function(&raw mut number, &raw mut code) };
-                code
+                foreign::code_of(code)
             });
         }
         Box::new(move |object, code| {

@@ -6,16 +6,17 @@ use std::ffi::c_int;
 use std::ptr::without_provenance_mut;
 use std::sync::OnceLock;
 
+use crate::integer;
 use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
 
 /// How a program's ABI differs from the standard's. Handles are passed as words. A handle of fewer bits stands in the low
 /// bits: there a function finds a narrower argument, in a register and in the memory of a little-endian machine.
 pub trait Abi: Sync {
-    fn comm(&self, comm: MPI_Comm) -> usize;
-    fn datatype(&self, datatype: MPI_Datatype) -> usize;
-    fn file(&self, file: MPI_File) -> usize;
-    fn session(&self, session: MPI_Session) -> usize;
-    fn window(&self, win: MPI_Win) -> usize;
+    fn comm(&self, comm: MPI_Comm, of: Form) -> usize;
+    fn datatype(&self, datatype: MPI_Datatype, of: Form) -> usize;
+    fn file(&self, file: MPI_File, of: Form) -> usize;
+    fn session(&self, session: MPI_Session, of: Form) -> usize;
+    fn window(&self, win: MPI_Win, of: Form) -> usize;
 
     /// The program's number of an error code.
     fn code(&self, code: c_int) -> c_int;
@@ -31,6 +32,14 @@ pub trait Abi: Sync {
     ) -> c_int;
 }
 
+/// What a function of the program's takes for a handle.
+#[derive(Clone, Copy)]
+pub enum Form {
+    C,
+    /// Its integer.
+    Fortran,
+}
+
 /// Written once, before the first call of MPI; none for the standard's.
 static ABI: OnceLock<&'static dyn Abi> = OnceLock::new();
 
@@ -44,6 +53,9 @@ pub fn set(abi: &'static dyn Abi) {
 pub trait Handed: Sized {
     /// The program's handle. It is passed on, and means nothing here.
     fn handed(self) -> Self;
+
+    /// The program's integer of the handle, for a function of Fortran's.
+    fn integer(self) -> c_int;
 }
 
 macro_rules! handed {
@@ -53,7 +65,14 @@ macro_rules! handed {
             fn handed(self) -> $handle {
                 match ABI.get() {
                     None => self,
-                    Some(abi) => without_provenance_mut(abi.$method(self)),
+                    Some(abi) => without_provenance_mut(abi.$method(self, Form::C)),
+                }
+            }
+
+            fn integer(self) -> c_int {
+                match ABI.get() {
+                    None => integer::of_handle(self.addr()),
+                    Some(abi) => abi.$method(self, Form::Fortran) as c_int,
                 }
             }
         }

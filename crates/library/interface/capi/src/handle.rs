@@ -17,10 +17,9 @@ use weft_tool as tool;
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
+use crate::integer::PREDEFINED_END;
 use crate::output::Output;
 use crate::predefined;
-
-pub const PREDEFINED_END: usize = 4096;
 
 /// An identifier whose C form has a null handle.
 pub trait Handle: Output<C: Copy> {

@@ -8,7 +8,8 @@ use std::ffi::c_int;
 pub use weft_handle::kind;
 use weft_lifetime::handles::handle_at;
 
-use crate::handle::PREDEFINED_END;
+/// Handles that stand for no object of the table are less.
+pub const PREDEFINED_END: usize = 4096;
 
 /// The handle whose integer form is `number`; none if there is no such object.
 pub fn of_kind(kind: u8, number: c_int) -> Option<usize> {

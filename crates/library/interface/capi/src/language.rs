@@ -33,6 +33,11 @@ extern "C" fn weft_calling_language(language: c_int) {
     });
 }
 
+/// The language of this thread's next call's caller.
+pub fn of_next() -> Language {
+    CALLER.get()
+}
+
 /// The language of this call's caller.
 pub fn take() -> Language {
     CALLER.replace(Language::C)

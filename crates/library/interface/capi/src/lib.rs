@@ -17,11 +17,11 @@ pub mod foreign;
 mod handle;
 pub mod integer;
 mod key;
-mod language;
+pub mod language;
 mod naming;
 mod output;
 mod predefined;
-mod section;
+pub mod section;
 pub mod status;
 mod system;
 

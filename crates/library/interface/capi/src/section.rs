@@ -16,7 +16,7 @@ use crate::entry::{FromC, Object, Result, raise};
 use crate::output::Output;
 
 /// A dimension as Fortran's compilers describe it: lower bound, elements, bytes from one to the next.
-type Described = [isize; 3];
+pub type Described = [isize; 3];
 
 /// A datatype for buffers in a section: it is `datatype`, and displacements from `base` are in the section's virtual
 /// contiguous array. Null if `datatype` is none; then the call that is given that itself says so.
@@ -25,7 +25,7 @@ type Described = [isize; 3];
 /// So many dimensions stand there, each of at least one element. They are those of the array at `base`, which stands as long as
 /// an operation uses the datatype.
 #[exported]
-unsafe extern "C" fn weft_type_in_section(
+pub unsafe extern "C" fn weft_type_in_section(
     datatype: MPI_Datatype,
     base: *mut c_void,
     element: usize,
@@ -48,7 +48,7 @@ unsafe extern "C" fn weft_type_in_section(
     made.map_or(MPI_DATATYPE_NULL, TypeId::into_c)
 }
 
-type Hook = unsafe extern "C" fn(*mut c_void);
+pub type Hook = unsafe extern "C" fn(*mut c_void);
 
 /// What follows an operation, as the Fortran library says it.
 struct Hooks {
@@ -88,7 +88,7 @@ impl Drop for Hooks {
 /// # Safety
 /// The request is that of an operation of `comm` just made. Any thread may call the hooks, until the state is released.
 #[exported]
-unsafe extern "C" fn weft_follow(
+pub unsafe extern "C" fn weft_follow(
     request: *mut MPI_Request,
     comm: MPI_Comm,
     state: *mut c_void,

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use mpi_abi::language::{self, Language};
 use weft_abi::*;
 use weft_abi_macros::foreign;
 use weft_foreign::convert::{Array, Kind, Place, length};
@@ -10,6 +11,7 @@ use weft_foreign::convert::{Array, Kind, Place, length};
 use crate::constants::{FLAVOR, MODEL};
 use crate::functions::standard;
 use crate::handles::Handle;
+use crate::ignored;
 use crate::kinds::{
     COMMUNICATOR, DATATYPE, DISTRIB_ENUM, DTYPE_DISTRIBUTION, ERROR_CODE, INFO, KEYVAL, ORDER,
     RANK, REQUEST, TAG, WINDOW,
@@ -29,15 +31,27 @@ unsafe extern "C" fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut 
 }
 
 /// The number at which the attribute's value points, in the program's form: a place for each attribute of that kind, whose
-/// value is the same for all objects or one of few.
+/// value is the same for all objects or one of few. Fortran has the number itself for a value.
 ///
 /// # Safety
-/// A call has stored the attribute's value, an address of an `int`.
-unsafe fn converted(value: *mut c_void, place: &'static AtomicI32, convert: fn(c_int) -> c_int) {
+/// A call of that language has stored the attribute's value: for C's an address of an `int`.
+unsafe fn converted(
+    language: Language,
+    value: *mut c_void,
+    places: &'static [AtomicI32],
+    convert: fn(c_int) -> c_int,
+) {
     // SAFETY: by this function's contract.
     unsafe {
+        if language != Language::C {
+            let value = value.cast::<isize>();
+            *value = convert(*value as c_int) as isize;
+            return;
+        }
         let value = value.cast::<*const c_int>();
-        place.store(convert(*value.read_unaligned()), Ordering::Relaxed);
+        let number = convert(*value.read_unaligned());
+        let place = &places[(number as usize).min(places.len() - 1)];
+        place.store(number, Ordering::Relaxed);
         value.write_unaligned(place.as_ptr());
     }
 }
@@ -49,9 +63,10 @@ unsafe extern "C" fn MPI_Comm_get_attr(
     value: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    static HOST: AtomicI32 = AtomicI32::new(0);
-    static IO: AtomicI32 = AtomicI32::new(0);
-    static LAST_USED_CODE: AtomicI32 = AtomicI32::new(0);
+    static HOST: [AtomicI32; 1] = [AtomicI32::new(0)];
+    static IO: [AtomicI32; 1] = [AtomicI32::new(0)];
+    static LAST_USED_CODE: [AtomicI32; 1] = [AtomicI32::new(0)];
+    let language = language::of_next();
     let keyval = KEYVAL::to_standard(keyval);
     // SAFETY: the program's places; an attribute is stored where the flag says so.
     unsafe {
@@ -59,9 +74,11 @@ unsafe extern "C" fn MPI_Comm_get_attr(
             standard::MPI_Comm_get_attr(COMMUNICATOR::to_standard(comm), keyval, value, flag);
         if code == MPI_SUCCESS && *flag != 0 {
             match keyval {
-                MPI_HOST => converted(value, &HOST, RANK::to_foreign),
-                MPI_IO => converted(value, &IO, RANK::to_foreign),
-                MPI_LASTUSEDCODE => converted(value, &LAST_USED_CODE, ERROR_CODE::to_foreign),
+                MPI_HOST => converted(language, value, &HOST, RANK::to_foreign),
+                MPI_IO => converted(language, value, &IO, RANK::to_foreign),
+                MPI_LASTUSEDCODE => {
+                    converted(language, value, &LAST_USED_CODE, ERROR_CODE::to_foreign)
+                }
                 _ => {}
             }
         }
@@ -89,22 +106,15 @@ unsafe extern "C" fn MPI_Win_get_attr(
 ) -> c_int {
     static FLAVORS: [AtomicI32; 5] = [const { AtomicI32::new(0) }; 5];
     static MODELS: [AtomicI32; 3] = [const { AtomicI32::new(0) }; 3];
-    /// The place of the number at which the value points.
-    unsafe fn place(value: *mut c_void, places: &'static [AtomicI32], convert: fn(c_int) -> c_int) {
-        // SAFETY: as of `converted`.
-        unsafe {
-            let number = convert(**value.cast::<*const c_int>()) as usize;
-            converted(value, &places[number.min(places.len() - 1)], convert);
-        }
-    }
+    let language = language::of_next();
     let keyval = KEYVAL::to_standard(keyval);
     // SAFETY: as above.
     unsafe {
         let code = standard::MPI_Win_get_attr(WINDOW::to_standard(win), keyval, value, flag);
         if code == MPI_SUCCESS && *flag != 0 {
             match keyval {
-                MPI_WIN_CREATE_FLAVOR => place(value, &FLAVORS, FLAVOR::to_foreign),
-                MPI_WIN_MODEL => place(value, &MODELS, MODEL::to_foreign),
+                MPI_WIN_CREATE_FLAVOR => converted(language, value, &FLAVORS, FLAVOR::to_foreign),
+                MPI_WIN_MODEL => converted(language, value, &MODELS, MODEL::to_foreign),
                 _ => {}
             }
         }
@@ -163,6 +173,27 @@ unsafe extern "C" fn MPI_Psend_init(
     }
 }
 
+/// No other library has the name, which is here so that the standard's does not stand for it.
+#[foreign]
+unsafe extern "C" fn MPI_Psend_init_c(
+    buf: *const c_void,
+    partitions: c_int,
+    count: MPI_Count,
+    datatype: Handle,
+    dest: c_int,
+    tag: c_int,
+    comm: Handle,
+    info: Handle,
+    request: *mut Handle,
+) -> c_int {
+    // SAFETY: as the caller has promised.
+    unsafe {
+        MPI_Psend_init(
+            buf, partitions, count, datatype, dest, tag, comm, info, request,
+        )
+    }
+}
+
 /// The count is wider than the standard's, as in [`MPI_Psend_init`].
 #[foreign]
 unsafe extern "C" fn MPI_Precv_init(
@@ -192,6 +223,27 @@ unsafe extern "C" fn MPI_Precv_init(
         );
         place.store();
         code
+    }
+}
+
+/// No other library has the name, which is here so that the standard's does not stand for it.
+#[foreign]
+unsafe extern "C" fn MPI_Precv_init_c(
+    buf: *mut c_void,
+    partitions: c_int,
+    count: MPI_Count,
+    datatype: Handle,
+    source: c_int,
+    tag: c_int,
+    comm: Handle,
+    info: Handle,
+    request: *mut Handle,
+) -> c_int {
+    // SAFETY: as the caller has promised.
+    unsafe {
+        MPI_Precv_init(
+            buf, partitions, count, datatype, source, tag, comm, info, request,
+        )
     }
 }
 
@@ -430,7 +482,7 @@ macro_rules! statuses {
     ($($name:ident)*) => {$(
         #[foreign]
         unsafe extern "C" fn $name(from: *const c_int, to: *mut c_int) -> c_int {
-            if symbols::is_ignored(from) {
+            if ignored::is_ignored(from) {
                 return ERROR_CODE::to_foreign(MPI_ERR_ARG);
             }
             // SAFETY: the caller passes two statuses.

@@ -2,34 +2,52 @@
 
 use std::ffi::c_int;
 
-use mpi_abi::foreign::{self, Abi};
+use mpi_abi::foreign::{self, Abi, Form};
 use weft_abi::{MPI_Comm, MPI_Datatype, MPI_File, MPI_Session, MPI_Status, MPI_Win};
 
 use crate::handles::word;
+use crate::integers::{
+    MPI_Comm_toint, MPI_File_toint, MPI_Session_toint, MPI_Type_toint, MPI_Win_toint,
+};
 use crate::kinds::{COMMUNICATOR, DATATYPE, ERROR_CODE, FILE, SESSION, STATUS, WINDOW};
 use weft_foreign::convert::Kind;
 
 struct Program;
 
 impl Abi for Program {
-    fn comm(&self, comm: MPI_Comm) -> usize {
-        word(COMMUNICATOR::to_foreign(comm))
+    fn comm(&self, comm: MPI_Comm, of: Form) -> usize {
+        match of {
+            Form::C => word(COMMUNICATOR::to_foreign(comm)),
+            Form::Fortran => MPI_Comm_toint(COMMUNICATOR::to_foreign(comm)) as usize,
+        }
     }
 
-    fn datatype(&self, datatype: MPI_Datatype) -> usize {
-        word(DATATYPE::to_foreign(datatype))
+    fn datatype(&self, datatype: MPI_Datatype, of: Form) -> usize {
+        match of {
+            Form::C => word(DATATYPE::to_foreign(datatype)),
+            Form::Fortran => MPI_Type_toint(DATATYPE::to_foreign(datatype)) as usize,
+        }
     }
 
-    fn file(&self, file: MPI_File) -> usize {
-        FILE::to_foreign(file).addr()
+    fn file(&self, file: MPI_File, of: Form) -> usize {
+        match of {
+            Form::C => FILE::to_foreign(file).addr(),
+            Form::Fortran => MPI_File_toint(FILE::to_foreign(file)) as usize,
+        }
     }
 
-    fn session(&self, session: MPI_Session) -> usize {
-        word(SESSION::to_foreign(session))
+    fn session(&self, session: MPI_Session, of: Form) -> usize {
+        match of {
+            Form::C => word(SESSION::to_foreign(session)),
+            Form::Fortran => MPI_Session_toint(SESSION::to_foreign(session)) as usize,
+        }
     }
 
-    fn window(&self, win: MPI_Win) -> usize {
-        word(WINDOW::to_foreign(win))
+    fn window(&self, win: MPI_Win, of: Form) -> usize {
+        match of {
+            Form::C => word(WINDOW::to_foreign(win)),
+            Form::Fortran => MPI_Win_toint(WINDOW::to_foreign(win)) as usize,
+        }
     }
 
     fn code(&self, code: c_int) -> c_int {

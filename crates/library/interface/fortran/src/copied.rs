@@ -4,9 +4,10 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::copy_nonoverlapping;
 
-use weft_abi::*;
+use crate::abi::*;
 
-use crate::descriptor::{Descriptor, Dimension};
+use crate::descriptor::Descriptor;
+use crate::dimension::Dimension;
 use crate::handle::Handle;
 use crate::{peers, sentinel};
 
@@ -16,6 +17,31 @@ unsafe extern "C" {
         lb: *mut MPI_Count,
         extent: *mut MPI_Count,
     ) -> c_int;
+    fn PMPI_Comm_size(comm: MPI_Comm, size: *mut c_int) -> c_int;
+    fn PMPI_Comm_rank(comm: MPI_Comm, rank: *mut c_int) -> c_int;
+}
+
+/// This process in its own group.
+#[derive(Default)]
+struct Own {
+    rank: c_int,
+    size: c_int,
+}
+
+/// None of what is no communicator.
+///
+/// # Safety
+/// An INTEGER stands at the address.
+unsafe fn own(comm: *const c_void) -> Own {
+    let mut own = Own::default();
+    // SAFETY: by this function's contract, and places of this function's.
+    unsafe {
+        if let Some(comm) = peers::communicator(comm) {
+            PMPI_Comm_size(comm, &mut own.size);
+            PMPI_Comm_rank(comm, &mut own.rank);
+        }
+    }
+    own
 }
 
 /// How many bytes of a buffer a call may use, and to how many of the first ones it stores.
@@ -70,7 +96,7 @@ impl Used {
         let count = count.into();
         // SAFETY: by this function's contract.
         unsafe {
-            let all = count.saturating_mul(peers::own(comm).size.into());
+            let all = count.saturating_mul(own(comm).size.into());
             Used::elements(datatype, all, count)
         }
     }
@@ -86,7 +112,7 @@ impl Used {
     ) -> Used {
         // SAFETY: by this function's contract.
         unsafe {
-            let peers::Own { rank, size } = peers::own(comm);
+            let Own { rank, size } = own(comm);
             let count = |rank: c_int| (*counts.offset(rank as isize)).into();
             let all = (0..size).map(count).fold(0_i64, i64::saturating_add);
             let own = if size > 0 { count(rank) } else { 0 };

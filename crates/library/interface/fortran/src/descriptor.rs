@@ -5,6 +5,8 @@
 use std::ffi::c_void;
 use std::slice::from_raw_parts;
 
+use crate::dimension::{self, Dimension};
+
 /// `CFI_cdesc_t`, up to its first dimension.
 #[repr(C)]
 pub struct Descriptor {
@@ -16,16 +18,6 @@ pub struct Descriptor {
     /// Compilers differ in the order of type and attribute.
     _others: [i8; 3],
     dimensions: [Dimension; 0],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Dimension {
-    _lower_bound: isize,
-    /// -1 for the last one of an array whose size is not known.
-    pub extent: isize,
-    /// Bytes from one element to the next.
-    pub stride: isize,
 }
 
 impl Descriptor {
@@ -47,16 +39,7 @@ impl Descriptor {
     #[inline(always)]
     pub unsafe fn is_contiguous(this: *const Descriptor) -> bool {
         // SAFETY: by this function's contract.
-        let (dimensions, element) = unsafe { (Descriptor::dimensions(this), (*this).element) };
-        let mut expected = element.cast_signed();
-        for dimension in dimensions {
-            if dimension.extent > 1 && dimension.stride != expected {
-                // A dimension without elements leaves nothing that stands apart.
-                return dimensions.iter().any(|dimension| dimension.extent == 0);
-            }
-            expected *= dimension.extent;
-        }
-        true
+        unsafe { dimension::are_contiguous((*this).element, Descriptor::dimensions(this)) }
     }
 }
 

@@ -1,18 +1,18 @@
 //! Handles: integers in Fortran (MPI-5.0 §20.4).
 
 use std::ffi::{c_int, c_void};
-use std::ptr::without_provenance_mut;
-
-use weft_abi::*;
 
 /// A handle of C's.
 pub trait Handle: Copy {
+    /// What a call has as the place of a result, before it stores one.
     const NULL: Self;
 
     /// The handle of an integer; the null handle if no object has it.
     fn of_integer(number: c_int) -> Self;
 
     fn integer(self) -> c_int;
+
+    fn is_none(self) -> bool;
 
     /// # Safety
     /// An INTEGER stands at the address.
@@ -29,53 +29,6 @@ pub trait Handle: Copy {
         // SAFETY: by this function's contract.
         unsafe { *address.cast::<c_int>() = self.integer() }
     }
-}
-
-/// Predefined handles are the same number in both languages, and no other number below it is a handle's.
-const PREDEFINED_END: usize = 4096;
-
-macro_rules! handles {
-    ($($c:ty, $null:ident, $fromint:ident, $toint:ident;)*) => {
-        unsafe extern "C" {$(
-            safe fn $fromint(number: c_int) -> $c;
-            safe fn $toint(handle: $c) -> c_int;
-        )*}
-        $(
-            impl Handle for $c {
-                const NULL: $c = $null;
-
-                #[inline(always)]
-                fn of_integer(number: c_int) -> $c {
-                    match number {
-                        0..4096 => without_provenance_mut(number as usize),
-                        _ => $fromint(number),
-                    }
-                }
-
-                #[inline(always)]
-                fn integer(self) -> c_int {
-                    match self.addr() {
-                        number @ 0..PREDEFINED_END => number as c_int,
-                        _ => $toint(self),
-                    }
-                }
-            }
-        )*
-    };
-}
-
-handles! {
-    MPI_Comm, MPI_COMM_NULL, PMPI_Comm_fromint, PMPI_Comm_toint;
-    MPI_Datatype, MPI_DATATYPE_NULL, PMPI_Type_fromint, PMPI_Type_toint;
-    MPI_Errhandler, MPI_ERRHANDLER_NULL, PMPI_Errhandler_fromint, PMPI_Errhandler_toint;
-    MPI_File, MPI_FILE_NULL, PMPI_File_fromint, PMPI_File_toint;
-    MPI_Group, MPI_GROUP_NULL, PMPI_Group_fromint, PMPI_Group_toint;
-    MPI_Info, MPI_INFO_NULL, PMPI_Info_fromint, PMPI_Info_toint;
-    MPI_Message, MPI_MESSAGE_NULL, PMPI_Message_fromint, PMPI_Message_toint;
-    MPI_Op, MPI_OP_NULL, PMPI_Op_fromint, PMPI_Op_toint;
-    MPI_Request, MPI_REQUEST_NULL, PMPI_Request_fromint, PMPI_Request_toint;
-    MPI_Session, MPI_SESSION_NULL, PMPI_Session_fromint, PMPI_Session_toint;
-    MPI_Win, MPI_WIN_NULL, PMPI_Win_fromint, PMPI_Win_toint;
 }
 
 /// So many handles stand on the stack.

@@ -2,23 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::*;
-
+use crate::abi::*;
 use crate::copied::Copied;
 use crate::handle::Handle;
-
-type Hook = unsafe extern "C" fn(*mut c_void);
-
-unsafe extern "C" {
-    fn weft_follow(
-        request: *mut MPI_Request,
-        comm: MPI_Comm,
-        state: *mut c_void,
-        before: Hook,
-        after: Hook,
-        release: Hook,
-    ) -> c_int;
-}
 
 /// The operands of one reduction.
 type Operands = [Copied; 2];

@@ -12,8 +12,12 @@
 #[global_allocator]
 static ALLOCATOR: weft_reserve::Reserving = weft_reserve::Reserving;
 
+mod abi;
+mod blocks;
 mod copied;
 mod descriptor;
+mod dimension;
+mod extra;
 mod handle;
 mod ierror;
 mod index;
@@ -23,6 +27,7 @@ mod peers;
 mod refused;
 mod section;
 mod sentinel;
+mod special;
 mod string;
 
 mod by_hand;

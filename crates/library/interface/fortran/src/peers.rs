@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::*;
+use crate::abi::*;
 
 use crate::handle::Handle;
 use crate::sentinel;
@@ -27,10 +27,10 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// An INTEGER stands at the address.
-unsafe fn communicator(address: *const c_void) -> Option<MPI_Comm> {
+pub unsafe fn communicator(address: *const c_void) -> Option<MPI_Comm> {
     // SAFETY: by this function's contract.
     let comm = unsafe { MPI_Comm::of_fortran(address) };
-    (comm != MPI_COMM_NULL).then_some(comm)
+    (!comm.is_none()).then_some(comm)
 }
 
 /// All processes of a communicator, of the other group where there is one.
@@ -52,29 +52,6 @@ pub unsafe fn all(comm: *const c_void) -> c_int {
         };
     }
     size
-}
-
-/// This process in its own group.
-#[derive(Default)]
-pub struct Own {
-    pub rank: c_int,
-    pub size: c_int,
-}
-
-/// None of what is no communicator.
-///
-/// # Safety
-/// An INTEGER stands at the address.
-pub unsafe fn own(comm: *const c_void) -> Own {
-    let mut own = Own::default();
-    // SAFETY: by this function's contract, and places of this function's.
-    unsafe {
-        if let Some(comm) = communicator(comm) {
-            PMPI_Comm_size(comm, &mut own.size);
-            PMPI_Comm_rank(comm, &mut own.rank);
-        }
-    }
-    own
 }
 
 /// As [`all`]; none where the types mean nothing.

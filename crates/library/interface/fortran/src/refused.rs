@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::*;
+use crate::abi::*;
 
 use crate::handle::Handle;
 

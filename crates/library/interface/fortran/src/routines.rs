@@ -1,13 +1,5 @@
 //! The routines whose arguments follow from the table.
 
-use std::ffi::{c_int, c_void};
-
-use weft_abi::*;
-
-use crate::{
-    copied, descriptor, handle, ierror, index, kept, peers, refused, section, sentinel, string,
-};
-
 weft_abi_macros::fortran_routines! {
     Attr_get, Attr_put, Keyval_create,
     Comm_create_keyval, Comm_get_attr, Comm_set_attr,

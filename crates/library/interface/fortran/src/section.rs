@@ -6,20 +6,13 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::*;
+use crate::abi::*;
 
-use crate::descriptor::{Descriptor, Dimension};
+use crate::descriptor::Descriptor;
 use crate::handle::{Handle, Handles};
 use crate::sentinel;
 
 unsafe extern "C" {
-    fn weft_type_in_section(
-        datatype: MPI_Datatype,
-        base: *mut c_void,
-        element: usize,
-        rank: usize,
-        dimensions: *const Dimension,
-    ) -> MPI_Datatype;
     fn PMPI_Type_free(datatype: *mut MPI_Datatype) -> c_int;
     fn PMPI_Type_size_c(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int;
 }
@@ -94,7 +87,7 @@ impl Section {
             let (rank, first) = (dimensions.len(), dimensions.as_ptr());
             weft_type_in_section(datatype, base, element, rank, first)
         };
-        match made == MPI_DATATYPE_NULL {
+        match made.is_none() {
             true => Described::as_it_is(datatype),
             false => Described {
                 datatype: made,

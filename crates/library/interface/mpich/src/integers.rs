@@ -14,7 +14,7 @@ use crate::kinds::FILE;
 macro_rules! integers {
     ($($toint:ident $fromint:ident $c2f:ident $f2c:ident;)*) => {$(
         #[foreign]
-        extern "C" fn $toint(handle: Handle) -> c_int {
+        pub extern "C" fn $toint(handle: Handle) -> c_int {
             handle
         }
 
@@ -50,7 +50,7 @@ integers! {
 
 /// A file is a pointer, and so has a number in Fortran.
 #[foreign]
-unsafe extern "C" fn MPI_File_toint(file: *mut c_void) -> c_int {
+pub extern "C" fn MPI_File_toint(file: *mut c_void) -> c_int {
     match FILE::to_standard(file) {
         MPI_FILE_NULL => 0,
         // SAFETY: the conversion follows no pointer.
@@ -68,9 +68,8 @@ unsafe extern "C" fn MPI_File_fromint(file: c_int) -> *mut c_void {
 }
 
 #[foreign]
-unsafe extern "C" fn MPI_File_c2f(file: *mut c_void) -> c_int {
-    // SAFETY: as the caller has promised.
-    unsafe { MPI_File_toint(file) }
+extern "C" fn MPI_File_c2f(file: *mut c_void) -> c_int {
+    MPI_File_toint(file)
 }
 
 #[foreign]

@@ -16,6 +16,8 @@ mod by_hand;
 mod constants;
 mod functions;
 mod handles;
+#[path = "../../foreign/families/ignored.rs"]
+mod ignored;
 mod integers;
 mod kinds;
 #[path = "../../foreign/families/numbers.rs"]
@@ -24,5 +26,6 @@ mod numbers;
 mod program;
 #[path = "../../foreign/families/removed.rs"]
 mod removed;
+mod sections;
 mod status;
 mod symbols;

@@ -20,17 +20,6 @@ pub static MPI_WEIGHTS_EMPTY: Pointer = Pointer(&PLACES[1]);
 #[unsafe(no_mangle)]
 pub static MPI_T_PVAR_ALL_HANDLES: Pointer = Pointer(&PLACES[2]);
 
-/// What a status of Fortran's is that nobody wants, in C.
-static IGNORED: [[c_int; 5]; 4] = [[0; 5]; 4];
-
-#[unsafe(no_mangle)]
-pub static MPI_F_STATUS_IGNORE: Pointer = Pointer(&IGNORED[0][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F_STATUSES_IGNORE: Pointer = Pointer(&IGNORED[1][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F08_STATUS_IGNORE: Pointer = Pointer(&IGNORED[2][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F08_STATUSES_IGNORE: Pointer = Pointer(&IGNORED[3][0]);
 #[unsafe(no_mangle)]
 pub static MPIR_F08_MPI_STATUS_IGNORE_OBJ: [c_int; 5] = [0; 5];
 #[unsafe(no_mangle)]
@@ -50,11 +39,6 @@ pub fn all_handles() -> usize {
 
 /// Room for an info key, with the terminating null.
 pub const MAX_INFO_KEY: usize = 255;
-
-/// Whether an address is of no status, or of one that nobody wants, in C or Fortran.
-pub fn is_ignored(status: *const c_int) -> bool {
-    status.addr() <= 1 || IGNORED.as_ptr_range().contains(&status.cast())
-}
 
 /// `MPI_DUP_FN`, `MPI_COMM_DUP_FN` and so on: copies the word (MPI-5.0 §7.7.2). The library knows it by its address, and
 /// programs may call it.

@@ -32,7 +32,7 @@ fn own(handle: Option<usize>) -> Handle {
 macro_rules! integers {
     ($($kind:ident $all:ident $toint:ident $fromint:ident $c2f:ident $f2c:ident, $of:path, $to:expr;)*) => {$(
         #[foreign]
-        extern "C" fn $toint(object: Handle) -> c_int {
+        pub extern "C" fn $toint(object: Handle) -> c_int {
             match $kind::to_standard(object).addr() {
                 own if is_own(own) => $of(own),
                 // Of two objects for one handle each has its number.

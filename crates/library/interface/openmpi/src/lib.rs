@@ -18,6 +18,8 @@ mod constants;
 mod cxx;
 mod functions;
 mod handles;
+#[path = "../../foreign/families/ignored.rs"]
+mod ignored;
 mod integers;
 mod kinds;
 #[path = "../../foreign/families/numbers.rs"]

@@ -19,25 +19,8 @@ impl Pointer {
     }
 }
 
-/// What a status of Fortran's is that nobody wants, in C.
-static IGNORED: [[c_int; 6]; 4] = [[0; 6]; 4];
-
-#[unsafe(no_mangle)]
-pub static MPI_F_STATUS_IGNORE: Pointer = Pointer(&IGNORED[0][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F_STATUSES_IGNORE: Pointer = Pointer(&IGNORED[1][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F08_STATUS_IGNORE: Pointer = Pointer(&IGNORED[2][0]);
-#[unsafe(no_mangle)]
-pub static MPI_F08_STATUSES_IGNORE: Pointer = Pointer(&IGNORED[3][0]);
-
 /// Room for an info key, with the terminating null.
 pub const MAX_INFO_KEY: usize = 36;
-
-/// Whether an address is of no status, or of one that nobody wants, in C or Fortran.
-pub fn is_ignored(status: *const c_int) -> bool {
-    status.is_null() || IGNORED.as_ptr_range().contains(&status.cast())
-}
 
 /// The predefined functions of attributes, which do as the standard says of them (MPI-5.0 §7.7.2).
 macro_rules! attribute_functions {

@@ -20,23 +20,37 @@ pub use crate::program::Unusable;
 /// Variables, and what they are set to.
 pub type Settings = Vec<(OsString, OsString)>;
 
-/// Libraries with one ABI: the folder of ours for them, and the name by which programs ask for them.
+/// Libraries with one ABI: the folder of ours for them, the names of ours for C and Fortran, and those and others by which
+/// programs ask for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
     folder: &'static str,
-    library: &'static str,
+    libraries: [&'static str; 2],
+    names: &'static [&'static str],
     title: &'static str,
 }
 
 const MPICH: Family = Family {
     folder: "mpich",
-    library: "libmpi.so.12",
+    libraries: ["libmpi.so.12", "libmpifort.so.12"],
+    names: &[
+        "libmpi.so.12",
+        "libmpich.so.12",
+        "libmpifort.so.12",
+        "libmpichfort.so.12",
+    ],
     title: "MPICH",
 };
 
 const OPENMPI: Family = Family {
     folder: "openmpi",
-    library: "libmpi.so.40",
+    libraries: ["libmpi.so.40", "libmpi_mpifh.so.40"],
+    names: &[
+        "libmpi.so.40",
+        "libmpi_mpifh.so.40",
+        "libmpi_usempi_ignore_tkr.so.40",
+        "libmpi_usempif08.so.40",
+    ],
     title: "Open MPI",
 };
 
@@ -125,14 +139,14 @@ fn told(path: &Path) -> Option<Told> {
 impl Told {
     fn judge(&self) -> BuiltWith {
         let needs = |library: &str| self.needed.iter().any(|name| name == library);
+        let needs_one_of = |family: Family| family.names.iter().any(|name| needs(name));
         let uses = |wanted: fn(&str) -> bool| self.used.iter().any(|name| wanted(name));
         if let Some((library, title)) = OTHERS.iter().find(|(library, _)| needs(library)) {
             return BuiltWith::Another(format!("{title} ({library})"));
         }
         // Open MPI 1.10 had the name that is MPICH's.
-        let is_mpich = needs(MPICH.library) || needs("libmpich.so.12");
-        let beyond_c = match () {
-            _ if uses(is_of_fortran) => Some("in Fortran"),
+        let is_mpich = needs_one_of(MPICH);
+        let beyond = match () {
             _ if is_mpich && uses(is_of_cxx) => Some("in C++"),
             _ if uses(is_given_functions_of_cxx) => {
                 Some("with functions in C++ for attributes, errors or data representations")
@@ -140,10 +154,10 @@ impl Told {
             _ => None,
         };
         if is_mpich && uses(|name| name.starts_with("ompi_")) {
-            return BuiltWith::Another(format!("Open MPI 1.10 ({})", MPICH.library));
+            return BuiltWith::Another(format!("Open MPI 1.10 ({})", MPICH.libraries[0]));
         }
         let has_rpath = self.has_rpath && !self.has_runpath;
-        match (is_mpich, needs(OPENMPI.library), beyond_c) {
+        match (is_mpich, needs_one_of(OPENMPI), beyond) {
             (true, true, _) => BuiltWith::Another("two MPI libraries at once".to_owned()),
             (true, _, Some(_)) => BuiltWith::OwnMpich,
             (_, true, Some(what)) => BuiltWith::Another(format!("{} {what}", OPENMPI.title)),
@@ -180,13 +194,6 @@ impl Told {
             false => None,
         }
     }
-}
-
-/// `mpi_send_`, as compilers name Fortran's routines.
-fn is_of_fortran(name: &str) -> bool {
-    let words = name.strip_prefix('p').unwrap_or(name);
-    let is_routine = |rest: &str| rest.ends_with('_') && !rest.contains(char::is_uppercase);
-    words.strip_prefix("mpi_").is_some_and(is_routine)
 }
 
 /// A member of the namespace `MPI`.
@@ -282,11 +289,11 @@ pub fn explanation(program: &OsStr, mpiexec: &Path) -> Result<String, String> {
             "on WeftMPI if it is of the standard ABI, or loads its library later",
         ),
         BuiltWith::Family { family, .. } => (
-            format!("{} ({})", family.title, family.library),
+            format!("{} ({})", family.title, family.libraries[0]),
             "on WeftMPI, by a library of that name",
         ),
         BuiltWith::OwnMpich => (
-            "MPICH, and not in C alone".to_owned(),
+            "MPICH, with its C++ bindings".to_owned(),
             "on its own library, which knows mpiexec's protocol",
         ),
         BuiltWith::Another(what) => (
@@ -360,8 +367,9 @@ pub fn settings(
         has_rpath: true,
     } = program
     {
-        let library = compat.join(family.folder).join(family.library);
-        let list = joined([value("LD_PRELOAD"), Some(library.into()), None]);
+        let folder = compat.join(family.folder);
+        let [c, fortran] = family.libraries.map(|name| folder.join(name).into());
+        let list = joined([value("LD_PRELOAD"), Some(c), Some(fortran)]);
         settings.push(("LD_PRELOAD".into(), list));
     }
     settings
@@ -403,10 +411,16 @@ mod tests {
         );
         assert_eq!(judged(&["libmpi.so.12"], &["MPI_Init"]), family(MPICH));
         assert_eq!(judged(&["libmpich.so.12"], &["MPI_Init"]), family(MPICH));
-        // Intel's and MPICH's wrappers name Fortran's library for C too.
-        let c = ["libmpifort.so.12", "libmpi.so.12"];
-        assert_eq!(judged(&c, &["MPI_Init", "mpi_free"]), family(MPICH));
-        assert_eq!(judged(&c, &["mpi_init_", "mpi_send_"]), BuiltWith::OwnMpich);
+        // Debian's names, and linkers that leave out what only another library needs.
+        for name in ["libmpichfort.so.12", "libmpifort.so.12"] {
+            assert_eq!(judged(&[name], &["mpi_init_"]), family(MPICH));
+        }
+        assert_eq!(
+            judged(&["libmpi_mpifh.so.40"], &["mpi_init_"]),
+            family(OPENMPI)
+        );
+        let cxx = "_ZN3MPI4InitERiRPPc";
+        assert_eq!(judged(&["libmpi.so.12"], &[cxx]), BuiltWith::OwnMpich);
         assert_eq!(
             judged(&["libmpi.so.40"], &["ompi_mpi_int"]),
             family(OPENMPI)
@@ -419,7 +433,6 @@ mod tests {
         for (needed, used, said) in [
             ("libmpi.so.20", "MPI_Init", "Open MPI 2 or 3"),
             ("libmpi.so.12", "ompi_mpi_int", "Open MPI 1.10"),
-            ("libmpi.so.40", "mpi_init_", "Open MPI in Fortran"),
             (
                 "libmpi.so.40",
                 "_ZN3MPI4Comm17Create_errhandlerEPFvRS0_PizE",
@@ -490,7 +503,7 @@ mod tests {
         };
         let both = [
             "LD_LIBRARY_PATH=C/openmpi",
-            "LD_PRELOAD=C/openmpi/libmpi.so.40",
+            "LD_PRELOAD=C/openmpi/libmpi.so.40:C/openmpi/libmpi_mpifh.so.40",
         ];
         assert_eq!(shown(&has_rpath, Some("")), both);
         assert!(shown(&BuiltWith::OwnMpich, None).is_empty());

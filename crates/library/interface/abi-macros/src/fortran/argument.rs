@@ -34,7 +34,7 @@ pub fn argument(function: &Function, parameter: &Parameter, form: Form) -> Argum
         "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
         "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
         "C_BUFFER2" => unused(&name),
-        "STRING" if form.described => described(string(function, parameter, &name)),
+        "STRING" if form.bind_c => described(string(function, parameter, &name)),
         "STRING" => string(function, parameter, &name),
         "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
         | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {

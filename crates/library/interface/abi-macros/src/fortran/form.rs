@@ -10,8 +10,12 @@ pub struct Form {
     pub large: bool,
     /// Of `mpi_f08`, and not the same as that of `mpif.h`.
     pub f08: bool,
-    /// BIND(C): choice buffers and strings come as descriptors.
+    /// Choice buffers come as descriptors.
     pub described: bool,
+    /// BIND(C): strings too.
+    pub bind_c: bool,
+    /// Its name is that of a form whose counts are not large.
+    pub plain_name: bool,
 }
 
 /// What a parameter of C's is in a routine.

@@ -6,6 +6,7 @@
 mod argument;
 mod buffer;
 mod form;
+mod library;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -16,6 +17,7 @@ use crate::check::Names;
 use crate::entry::returned;
 use argument::argument;
 use form::{Argument, Form, rust_type};
+use library::Library;
 
 /// The declarations of C's functions, and the routines of all but the excepted, which are written by hand.
 pub fn routines(except: &Names) -> TokenStream {
@@ -31,11 +33,22 @@ pub fn routines(except: &Names) -> TokenStream {
             .into_iter()
             .map(move |form| routine(function, form))
     });
+    // The modules of the library, as the code of `argument` and `buffer` names them.
+    let root = quote!(crate);
+    let of_descriptors = Library::here()
+        .has_descriptors()
+        .then(|| quote!(use #root::{copied, kept, refused, section};));
+    let of_bind_c = (Library::here() == Library::Standard).then(|| quote!(use #root::descriptor;));
     quote! {
+        use ::std::ffi::{c_int, c_void};
+        use #root::abi::*;
+        use #root::{handle, ierror, index, peers, sentinel, string};
+        #of_descriptors
+        #of_bind_c
         #[allow(non_snake_case)]
         pub mod c {
             use ::std::ffi::*;
-            use ::weft_abi::*;
+            use #root::abi::*;
             unsafe extern "C" { #(#declarations)* }
         }
         #(#routines)*
@@ -45,6 +58,7 @@ pub fn routines(except: &Names) -> TokenStream {
 /// `MPI_X` as C declares it.
 fn declaration(function: &Function, large: bool) -> TokenStream {
     let name = format_ident!("{}", function.c_name(large));
+    let large = large || Library::here().has_large_alone(function);
     let parameters = function.parameters(large).map(|parameter| {
         if parameter.is_varargs() {
             return quote!(...);
@@ -54,22 +68,35 @@ fn declaration(function: &Function, large: bool) -> TokenStream {
         quote!(#name: #c_type)
     });
     let returns = returned(function);
-    quote!(pub fn #name(#(#parameters),*) -> #returns;)
+    let symbol = Library::here().called(&name.to_string());
+    quote!(#[link_name = #symbol] pub fn #name(#(#parameters),*) -> #returns;)
 }
 
 /// The routine of `mpif.h`, and those of `mpi_f08` that are not the same.
 fn forms(function: &Function) -> Vec<Form> {
-    let mut forms = vec![Form::default()];
-    let f08 = Form {
-        large: false,
-        f08: true,
-        described: function.has_buffer(),
+    let library = Library::here();
+    let described = function.has_buffer() && library.has_descriptors();
+    let plain = Form {
+        large: library.has_large_alone(function),
+        plain_name: true,
+        ..Form::default()
     };
+    let f08 = Form {
+        f08: true,
+        described,
+        bind_c: described && library == Library::Standard,
+        ..plain
+    };
+    let mut forms = vec![plain];
     if !same_in_f08(function) {
         forms.push(f08);
     }
-    if function.has_large_f08() {
-        forms.push(Form { large: true, ..f08 });
+    if function.has_large_f08() && library.has_large_f08() {
+        forms.push(Form {
+            large: true,
+            plain_name: false,
+            ..f08
+        });
     }
     forms
 }
@@ -77,13 +104,14 @@ fn forms(function: &Function) -> Vec<Form> {
 /// Whether `mpi_f08` can call the routine of `mpif.h`: all but buffers by descriptors and addresses that come out as such.
 fn same_in_f08(function: &Function) -> bool {
     let detaches = |parameter: &Parameter| parameter.kind == "C_BUFFER2";
-    !function.has_buffer() && !function.parameters.iter().any(detaches)
+    let described = function.has_buffer() && Library::here().has_descriptors();
+    !described && !function.parameters.iter().any(detaches)
 }
 
 /// The symbol of a routine.
 fn symbol(function: &Function, form: Form) -> String {
     let name = function.name.to_lowercase();
-    let large = if form.large { "_c" } else { "" };
+    let large = if form.plain_name { "" } else { "_c" };
     match form {
         Form { f08: false, .. } => format!("pmpi_{name}_"),
         Form {
@@ -97,7 +125,7 @@ fn symbol(function: &Function, form: Form) -> String {
 fn routine(function: &Function, form: Form) -> TokenStream {
     let symbol = symbol(function, form);
     let name = identifier(&symbol);
-    let c_name = format_ident!("{}", function.c_name(form.large));
+    let c_name = format_ident!("{}", function.c_name(!form.plain_name));
     let arguments: Vec<Argument> = function
         .parameters(form.large)
         .filter(|parameter| !parameter.is_varargs())
@@ -186,16 +214,28 @@ fn old_names(function: &Function, symbol: &str) -> TokenStream {
     }
     if function.has_f08() && same_in_f08(function) {
         let plain = symbol.trim_start_matches('p').trim_end_matches('_');
-        let text = alias("weak", &format!("{plain}_f08_"), symbol)
-            + &alias("globl", &format!("p{plain}_f08_"), symbol);
+        let in_f08 = format!("p{plain}_f08_");
+        let mut text =
+            alias("weak", &format!("{plain}_f08_"), symbol) + &alias("globl", &in_f08, symbol);
+        for name in Library::here().names_in_f08(&in_f08) {
+            text += &alias("globl", &name, symbol);
+        }
+        names.extend(quote!(::std::arch::global_asm!(#text);));
+    }
+    let name = function.name.to_lowercase();
+    for name in Library::here().further_names(&name) {
+        let text = alias("globl", &name, symbol);
         names.extend(quote!(::std::arch::global_asm!(#text);));
     }
     names
 }
 
-/// The MPI_ name of a routine of `mpi_f08` alone, which has one.
+/// The MPI_ name of a routine of `mpi_f08` alone, and what else the library calls it.
 fn twin(symbol: &str) -> TokenStream {
-    let text = alias("weak", symbol.trim_start_matches('p'), symbol);
+    let mut text = alias("weak", symbol.trim_start_matches('p'), symbol);
+    for name in Library::here().names_in_f08(symbol) {
+        text += &alias("globl", &name, symbol);
+    }
     quote!(::std::arch::global_asm!(#text);)
 }
 

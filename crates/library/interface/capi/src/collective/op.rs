@@ -12,7 +12,6 @@ use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
 use crate::foreign::Handed;
 use crate::handle::InOut;
-use crate::integer;
 use crate::language::{self, Language};
 use crate::output::{Out, Output};
 
@@ -82,7 +81,7 @@ impl Function for UserFunction {
                 &raw mut handle
             }
             _ => {
-                number = integer::of_handle(handle.addr());
+                number = handle.integer();
                 (&raw mut number).cast()
             }
         };

@@ -14,7 +14,6 @@ use weft_objects::TypeId;
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
 use crate::foreign::{self, Handed};
-use crate::integer;
 use crate::language::{self, Language};
 use crate::output::Output;
 
@@ -125,7 +124,7 @@ impl Program {
         }
         // SAFETY: the program's functions are Fortran's.
         let function = unsafe { transmute::<Converting<C>, FortranConverting<C>>(function) };
-        let mut number = integer::of_handle(handle.addr());
+        let mut number = handle.integer();
         let (mut position, mut extra, mut code) = (0, self.extra_state.cast_signed(), MPI_SUCCESS);
         let (number, count) = (&raw mut number, &raw mut count);
         // SAFETY: as above; the arguments by reference live as long as the call.
@@ -161,7 +160,7 @@ impl Functions for Program {
         } else {
             // SAFETY: the program's functions are Fortran's.
             let function = unsafe { transmute::<Extent, FortranExtent>(self.extent) };
-            let mut number = integer::of_handle(handle.addr());
+            let mut number = handle.integer();
             let (mut extra, mut code) = (self.extra_state.cast_signed(), MPI_SUCCESS);
             // SAFETY: as above.
             unsafe { function(&mut number, &mut extent, &mut extra, &mut code) };

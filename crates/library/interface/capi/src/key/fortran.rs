@@ -9,6 +9,7 @@ use weft_objects::attributes::{Functions, Value, refused};
 
 use super::holding::Holding;
 use crate::entry::Result;
+use crate::foreign;
 use crate::language::Language;
 
 type Copy = unsafe extern "C-unwind" fn(
@@ -88,7 +89,7 @@ impl<Id: Holding> Functions for FortranFunctions<Id> {
         }
         match code {
             MPI_SUCCESS => Ok((flag != 0).then(|| Value::integer(self.of_width(out)))),
-            _ => Err(refused("copy", key, code)),
+            _ => Err(refused("copy", key, foreign::code_of(code))),
         }
     }
 
@@ -111,7 +112,7 @@ impl<Id: Holding> Functions for FortranFunctions<Id> {
         }
         match code {
             MPI_SUCCESS => Ok(()),
-            _ => Err(refused("delete", key, code)),
+            _ => Err(refused("delete", key, foreign::code_of(code))),
         }
     }
 }

@@ -6,7 +6,6 @@ use weft_handle::{CommId, WindowId};
 use weft_objects::TypeId;
 
 use crate::foreign::Handed;
-use crate::integer;
 use crate::output::Output;
 
 /// An identifier of objects that have attributes.
@@ -27,7 +26,7 @@ macro_rules! holding {
             }
 
             fn integer(number: u64) -> c_int {
-                integer::of_handle(<$id>::of(number).into_c().addr())
+                <$id>::of(number).into_c().integer()
             }
         }
     )*};

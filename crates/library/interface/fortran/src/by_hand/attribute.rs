@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 use std::ptr::without_provenance_mut;
 
-use weft_abi::*;
+use crate::abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;
@@ -76,7 +76,7 @@ macro_rules! attributes {
             unsafe {
                 let object = <$handle>::of_fortran(object);
                 let value = word(value, Width::$width);
-                ierror::store(ierror, calling(Width::$width, || c::$c_set(object, *keyval, value)));
+                ierror::store(ierror, calling(Width::$width, || c::$c_set(object, attribute_key(*keyval), value)));
             }
         }
 
@@ -93,7 +93,7 @@ macro_rules! attributes {
                 let object = <$handle>::of_fortran(object);
                 let mut number = 0_isize;
                 let place = (&raw mut number).cast();
-                let code = calling(Width::$width, || c::$c_get(object, *keyval, place, flag));
+                let code = calling(Width::$width, || c::$c_get(object, attribute_key(*keyval), place, flag));
                 if code == MPI_SUCCESS {
                     store(number, flag, value, Width::$width);
                 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 use std::ptr::without_provenance_mut;
 
-use weft_abi::*;
+use crate::abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;
@@ -22,7 +22,7 @@ unsafe extern "C" fn mpi_op_create_(
     op: *mut c_void,
     ierror: *mut c_int,
 ) {
-    let mut made = MPI_OP_NULL;
+    let mut made = MPI_Op::NULL;
     // SAFETY: Fortran's caller passes what the standard asks of each parameter.
     unsafe {
         let function = transmute::<Address, MPI_User_function>(user_fn);
@@ -43,7 +43,7 @@ unsafe extern "C" fn mpi_op_create_c_f08_(
     op: *mut c_void,
     ierror: *mut c_int,
 ) {
-    let mut made = MPI_OP_NULL;
+    let mut made = MPI_Op::NULL;
     // SAFETY: as above.
     unsafe {
         let function = transmute::<Address, MPI_User_function_c>(user_fn);
@@ -59,7 +59,7 @@ macro_rules! error_handlers {
     ($($create:ident = $c_create:ident<$function:ty>;)*) => {$(
         #[routine]
         unsafe extern "C" fn $create(function: Address, errhandler: *mut c_void, ierror: *mut c_int) {
-            let mut made = MPI_ERRHANDLER_NULL;
+            let mut made = MPI_Errhandler::NULL;
             // SAFETY: as above.
             unsafe {
                 let function = transmute::<Address, $function>(function);
@@ -86,7 +86,7 @@ unsafe extern "C" fn mpi_grequest_start_(
     request: *mut c_void,
     ierror: *mut c_int,
 ) {
-    let mut made = MPI_REQUEST_NULL;
+    let mut made = MPI_Request::NULL;
     // SAFETY: as above.
     unsafe {
         let query = transmute::<Address, MPI_Grequest_query_function>(query_fn);

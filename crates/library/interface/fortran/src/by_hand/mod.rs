@@ -3,7 +3,6 @@
 mod attribute;
 mod callback;
 mod contents;
-mod extra;
 mod predefined;
 mod representation;
 mod spawn;

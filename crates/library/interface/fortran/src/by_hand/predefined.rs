@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use weft_abi::MPI_SUCCESS;
+use crate::abi::MPI_SUCCESS;
 use weft_abi_macros::routine;
 
 const FALSE: c_int = 0;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 use std::ptr::without_provenance_mut;
 
-use weft_abi::*;
+use crate::abi::*;
 use weft_abi_macros::routine;
 
 use crate::language::{Width, calling};

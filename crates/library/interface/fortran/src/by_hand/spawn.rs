@@ -4,7 +4,7 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-use weft_abi::*;
+use crate::abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::{Handle, Handles};
@@ -66,7 +66,7 @@ unsafe extern "C" fn mpi_comm_spawn_(
         let command = string::stripped(command, command_length);
         let mut arguments = (!sentinel::is_no_arguments(argv))
             .then(|| Strings::read(argv, argv_length, argv_length, None));
-        let mut made = MPI_COMM_NULL;
+        let mut made = MPI_Comm::NULL;
         ierror::store(
             ierror,
             c::MPI_Comm_spawn(
@@ -125,7 +125,7 @@ unsafe extern "C" fn mpi_comm_spawn_multiple_(
             false => arguments.as_mut_ptr(),
         };
         let mut infos = Handles::<MPI_Info>::read(array_of_info, *count);
-        let mut made = MPI_COMM_NULL;
+        let mut made = MPI_Comm::NULL;
         ierror::store(
             ierror,
             c::MPI_Comm_spawn_multiple(

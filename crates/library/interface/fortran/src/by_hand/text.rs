@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::*;
+use crate::abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;

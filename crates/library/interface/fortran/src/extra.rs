@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_abi::MPI_Status;
+use crate::abi::{MPI_SUCCESS, MPI_Status};
 use weft_abi_macros::routine;
 
 use crate::{descriptor, ierror};
@@ -20,7 +20,7 @@ unsafe extern "C" fn mpi_sizeof_f08ts_(x: *const c_void, size: *mut c_int, ierro
     // SAFETY: a descriptor and two INTEGERs.
     unsafe {
         *size = descriptor::element_size(x) as c_int;
-        ierror::store(ierror, weft_abi::MPI_SUCCESS);
+        ierror::store(ierror, MPI_SUCCESS);
     }
 }
 
@@ -32,7 +32,7 @@ macro_rules! status_conversions {
             // SAFETY: two statuses, and an INTEGER if there is one.
             unsafe {
                 *to = *from;
-                ierror::store(ierror, weft_abi::MPI_SUCCESS);
+                ierror::store(ierror, MPI_SUCCESS);
             }
         }
     )*};
