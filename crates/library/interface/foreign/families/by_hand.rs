@@ -30,6 +30,29 @@ unsafe extern "C" fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut 
     MPI_SUCCESS
 }
 
+/// A class is its own: of two that stand for one of the standard's each comes back as it is.
+#[foreign]
+unsafe extern "C" fn MPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
+    let known = ERROR_CODE::to_standard(errorcode);
+    let mut class = MPI_SUCCESS;
+    // SAFETY: a place of this function's, or the program's.
+    unsafe {
+        let place: *mut c_int = if errorclass.is_null() {
+            errorclass
+        } else {
+            &mut class
+        };
+        let code = standard::MPI_Error_class(known, place);
+        if code == MPI_SUCCESS {
+            errorclass.write(match class == known {
+                true => errorcode,
+                false => ERROR_CODE::to_foreign(class),
+            });
+        }
+        ERROR_CODE::to_foreign(code)
+    }
+}
+
 /// The number at which the attribute's value points, in the program's form: a place for each attribute of that kind, whose
 /// value is the same for all objects or one of few. Fortran has the number itself for a value.
 ///

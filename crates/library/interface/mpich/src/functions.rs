@@ -7,7 +7,7 @@ use crate::kinds;
 
 weft_abi_macros::foreign_functions! {
     Abi_get_version,
-    Attr_get, Comm_get_attr, Win_get_attr,
+    Attr_get, Comm_get_attr, Error_class, Win_get_attr,
     Comm_spawn, Comm_spawn_multiple,
     Comm_fromint, Comm_toint, Errhandler_fromint, Errhandler_toint, File_fromint, File_toint,
     Group_fromint, Group_toint, Info_fromint, Info_toint, Message_fromint, Message_toint,
