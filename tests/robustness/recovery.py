@@ -34,7 +34,7 @@ def cases(site):
         for ranks in (6, 12) if site.full else (6,):
             seeds = range(seed, seed + rounds)
             case = lambda transport=transport, ranks=ranks, seeds=seeds: [
-                go_on(site, "survivors", transport, ranks, str(one)) for one in seeds
+                go_on(site, "until_two", transport, ranks, str(one)) for one in seeds
             ]
             yield f"{ranks} ranks until two are left, {rounds} times, {transport}, seed {seed}", case
     yield "without the option a death ends the job", lambda: end_without(site)

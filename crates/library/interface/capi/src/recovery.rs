@@ -37,7 +37,7 @@ fn later<T: crate::output::Output + 'static>(place: Out<T>) -> Box<dyn FnOnce(T)
 
 #[mpi(Comm_revoke)]
 fn comm_revoke(comm: CommId) -> Result<()> {
-    Ok(recovery::revoke(comm)?)
+    recovery::revoke(comm)
 }
 
 #[mpi(X_Comm_revoke)]
@@ -80,7 +80,7 @@ fn x_comm_ack_failed(comm: CommId, num_to_ack: c_int, num_acked: Out<c_int>) -> 
 
 #[mpi(X_Comm_failure_ack)]
 fn x_comm_failure_ack(comm: CommId) -> Result<()> {
-    Ok(recovery::acknowledge_all(comm)?)
+    recovery::acknowledge_all(comm)
 }
 
 #[mpi(X_Comm_failure_get_acked)]
@@ -91,7 +91,7 @@ fn x_comm_failure_get_acked(comm: CommId, failedgrp: Out<GroupId>) -> Result<()>
 
 #[mpi(X_Comm_agree)]
 fn x_comm_agree(comm: CommId, flag: Flag) -> Result<()> {
-    Ok(recovery::agree(comm, flag.value, later(flag.place))?)
+    recovery::agree(comm, flag.value, later(flag.place))
 }
 
 #[mpi(X_Comm_iagree)]
@@ -102,7 +102,7 @@ fn x_comm_iagree(comm: CommId, flag: Flag, request: Out<Request>) -> Result<()> 
 
 #[mpi(X_Comm_agree_failed)]
 fn x_comm_agree_failed(comm: CommId, failedgrp: Out<GroupId>) -> Result<()> {
-    Ok(recovery::agree_failed(comm, later(failedgrp))?)
+    recovery::agree_failed(comm, later(failedgrp))
 }
 
 #[mpi(X_Comm_iagree_failed)]
@@ -117,7 +117,7 @@ fn x_comm_iagree_failed(
 
 #[mpi(X_Comm_shrink)]
 fn x_comm_shrink(comm: CommId, newcomm: Out<CommId>) -> Result<()> {
-    Ok(recovery::shrink(comm, later(newcomm))?)
+    recovery::shrink(comm, later(newcomm))
 }
 
 #[mpi(X_Comm_ishrink)]

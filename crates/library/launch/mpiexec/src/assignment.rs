@@ -1,7 +1,6 @@
 //! What the agents of a job are told: the same for all hosts, but for the ranks of each.
 
-use crate::arguments::{Application, Job, Stdin};
-use crate::binding::Binding;
+use crate::arguments::{Application, Job, JobOptions};
 use crate::environment;
 use crate::hosts;
 use crate::layout::Layout;
@@ -31,15 +30,7 @@ pub struct Orders {
     pub inherits_all: bool,
     /// mpiexec's working directory.
     pub directory: OsString,
-    pub binding: Binding,
-    pub report_bindings: bool,
-    /// The death of a rank does not end the job.
-    pub recovery: bool,
-    pub stdin: Stdin,
-    pub prefix_output: bool,
-    /// Standard error goes where standard output does.
-    pub merge_output: bool,
-    pub verbose: bool,
+    pub options: JobOptions,
 }
 
 /// The ranks of one host: first rank and count of each unbroken run.
@@ -63,13 +54,7 @@ impl Orders {
             inherited: environment::inherited(&job.inherit),
             inherits_all: job.inherit == crate::arguments::Inherit::All,
             directory,
-            binding: job.binding.clone(),
-            report_bindings: job.report_bindings,
-            recovery: job.recovery,
-            stdin: job.stdin,
-            prefix_output: job.prefix_output,
-            merge_output: job.merge_output,
-            verbose: job.verbose,
+            options: job.options.clone(),
         }
     }
 

@@ -44,7 +44,10 @@ impl Layout {
     pub fn new(job: &Job, here: &Here, variable: Variables) -> Result<Layout, Usage> {
         let base = base(job, here, variable)?;
         let ranks = count_ranks(job, &base)?;
-        check_stdin(job.stdin, ranks.iter().map(|&ranks| u64::from(ranks)).sum())?;
+        check_stdin(
+            job.options.stdin,
+            ranks.iter().map(|&ranks| u64::from(ranks)).sum(),
+        )?;
         let mut layout = Layout {
             hosts: Vec::new(),
             host_of: Vec::new(),
@@ -113,7 +116,7 @@ impl Layout {
                 });
                 self.host_of.push(index);
             }
-            if let Some(rank_by) = job.binding.rank_by {
+            if let Some(rank_by) = job.options.binding.rank_by {
                 renumber(&mut self.host_of[first..], rank_by);
             }
         }

@@ -62,6 +62,7 @@ pub fn main() -> ExitCode {
 fn run(mut job: Job) -> u8 {
     let topology = Topology::read(&sys::affinity());
     let per_host = job
+        .options
         .binding
         .ranks_per_host(|object| topology.objects(object).len());
     job.hosts.per_host = per_host.or(job.hosts.per_host);
@@ -80,7 +81,7 @@ fn run(mut job: Job) -> u8 {
         }
     };
     let orders = Orders::new(job, &layout, directory);
-    if job.verbose {
+    if job.options.verbose {
         job.notes
             .iter()
             .for_each(|note| message::say(&format!("mpiexec: {note}")));
@@ -110,7 +111,7 @@ fn run_here(job: &Job, orders: &Orders) -> u8 {
     if job.dry_run {
         return print(&plan.describe(true));
     }
-    if job.report_bindings || job.show.map {
+    if job.options.report_bindings || job.show.map {
         message::say(plan.describe(job.show.map).trim_end());
     }
     let own = Own {

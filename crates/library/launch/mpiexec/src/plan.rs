@@ -61,7 +61,7 @@ impl Plan {
         let numbers = runs.iter().flat_map(|&(first, count)| first..first + count);
         let local_size = runs.iter().map(|(_, count)| count).sum();
         let topology = Topology::read(&sys::affinity());
-        let shares = binding::assign(&orders.binding, local_size, &topology, cpus_allowed);
+        let shares = binding::assign(&orders.options.binding, local_size, &topology, cpus_allowed);
         let shares = shares.map_err(impossible)?;
         let cores = cpus_allowed.min(cpus_of_all(&shares));
         let mut own = environment::of_host(cores);

@@ -145,11 +145,10 @@ impl<'a> Peers<'a> {
     }
 
     /// Ends the connections to all the others, where this process was told nonsense and they may not have been: they
-    /// go on, and would wait for it. Any other error all have. Once a process of the job is lost, others may be in another call
-    /// than this one, each with a right to it, and nobody is to blame.
+    /// go on, and would wait for it. Any other error all have.
     #[cold]
     pub fn disconnect(&self, error: &Error) {
-        if !error.is_nonsense || engine().has_lost_any() {
+        if !error.is_nonsense {
             return;
         }
         let others = (0..self.size).map(|rank| self.comm.peer(self.peer(rank)));

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use weft_agreement::{Decision, Values};
 use weft_communicators::create::inherit;
 use weft_error::Result;
+use weft_error::told::{Reader, Teller};
 use weft_handle::CommId;
 use weft_messages::operation::Awaited;
 use weft_messages::request::{Request, Status};
+use weft_objects::comm::numbers::agreement::check_round;
 use weft_objects::comm::numbers::contexts;
 use weft_objects::comm::{Comm, register, share};
 use weft_objects::group::Group;
@@ -43,6 +45,7 @@ async fn numbered(comm: &Comm, awaited: &Awaited) -> Result<(u32, Decision)> {
         values.words[..2].copy_from_slice(&agreement.propose());
         let decision = decide(comm, values, awaited).await?;
         let [first, second, ..] = decision.values.words;
+        check_round(Reader::new(Teller::Anybody, &[first, second]))?;
         if let Some(number) = agreement.conclude([first, second])? {
             return Ok((number, decision));
         }

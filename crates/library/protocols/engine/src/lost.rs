@@ -146,11 +146,6 @@ impl<F: Fabric> Engine<F> {
         self.shared.reported.report(self.me, peer, why);
     }
 
-    /// Whether any peer was found to be lost, while this process did not leave its job.
-    pub fn has_lost_any(&self) -> bool {
-        self.shared.reported.has_any()
-    }
-
     /// Ends a peer that has broken a rule of those who made the engine, with all that waits for it.
     #[cold]
     pub fn end_peer(&self, lane: u32, peer: Peer, why: &str) {

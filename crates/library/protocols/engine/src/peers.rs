@@ -72,10 +72,6 @@ impl Reported {
         }
     }
 
-    pub fn has_any(&self) -> bool {
-        !self.peers.lock().is_empty()
-    }
-
     pub fn set_leaving(&self, is_leaving: bool) {
         self.is_leaving.store(is_leaving, Ordering::Release);
     }

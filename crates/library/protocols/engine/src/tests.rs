@@ -15,6 +15,7 @@ mod operations;
 mod oracle;
 mod polling;
 mod protocol;
+mod revoking;
 mod storms;
 mod tracing;
 mod waiting;

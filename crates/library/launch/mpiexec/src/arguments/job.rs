@@ -15,23 +15,29 @@ pub struct Job {
     pub applications: Vec<Application>,
     /// Set for every application, in order.
     pub environment: Vec<(OsString, OsString)>,
-    pub binding: Binding,
-    pub report_bindings: bool,
-    /// The death of a rank does not end the job.
-    pub recovery: bool,
+    pub options: JobOptions,
     pub timeout: Option<Duration>,
-    pub stdin: Stdin,
-    pub prefix_output: bool,
     pub output_directory: Option<PathBuf>,
-    /// Standard error goes where standard output does.
-    pub merge_output: bool,
     pub show: Show,
-    pub verbose: bool,
     /// Options that change nothing, each in a line with the reason.
     pub notes: Vec<String>,
     pub dry_run: bool,
     pub inherit: Inherit,
     pub hosts: HostOptions,
+}
+
+/// Options that agents are told as the command line has them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct JobOptions {
+    pub binding: Binding,
+    pub report_bindings: bool,
+    /// The death of a rank does not end the job.
+    pub recovery: bool,
+    pub stdin: Stdin,
+    pub prefix_output: bool,
+    /// Standard error goes where standard output does.
+    pub merge_output: bool,
+    pub verbose: bool,
 }
 
 /// Which variables of mpiexec's environment the ranks get.
@@ -87,12 +93,12 @@ impl Default for Stdin {
 impl Job {
     /// What only the whole command line shows.
     pub fn check(&self) -> Result<(), Usage> {
-        if self.prefix_output && self.output_directory.is_some() {
+        if self.options.prefix_output && self.output_directory.is_some() {
             return usage(
                 "--prefix-output and --output-dir exclude each other: files hold the output of one rank each",
             );
         }
-        self.binding.check().map_err(Usage)
+        self.options.binding.check().map_err(Usage)
     }
 }
 

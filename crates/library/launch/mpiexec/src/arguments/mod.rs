@@ -15,7 +15,7 @@ mod values;
 mod words;
 
 pub use hosts::Launcher;
-pub use job::{Application, Inherit, Job, Show, Stdin};
+pub use job::{Application, Inherit, Job, JobOptions, Show, Stdin};
 pub use options::Command;
 pub use usage::{USAGE_EXIT_CODE, Usage};
 

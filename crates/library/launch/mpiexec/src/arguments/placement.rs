@@ -14,7 +14,8 @@ const MAP_BY: &str = "`slot`, `node`, `core`, `hwthread`, `l1cache`, `l2cache`, 
 const RANK_BY: &str = "`slot`, `node`, `fill`, `span`, `core`, `numa`, `socket` or the like";
 
 pub fn bind_to(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
-    job.binding.to = words.parsed(BIND_TO, |text| parse_target(&text.to_ascii_lowercase()))?;
+    job.options.binding.to =
+        words.parsed(BIND_TO, |text| parse_target(&text.to_ascii_lowercase()))?;
     Ok(())
 }
 
@@ -76,8 +77,8 @@ fn map_as(job: &mut Job, words: &Words, text: &str) -> Result<(), Usage> {
             rest
         }
         ["ppr", count, object, ref rest @ ..] => {
-            job.binding.per_object = Some(number_of_ranks(count).ok_or_else(wrong)?);
-            job.binding.map = Some(Object::parse(object).ok_or_else(wrong)?);
+            job.options.binding.per_object = Some(number_of_ranks(count).ok_or_else(wrong)?);
+            job.options.binding.map = Some(Object::parse(object).ok_or_else(wrong)?);
             rest
         }
         [list, ref rest @ ..] if list.starts_with("pe-list=") => {
@@ -85,7 +86,7 @@ fn map_as(job: &mut Job, words: &Words, text: &str) -> Result<(), Usage> {
                 .strip_prefix("pe-list=")
                 .and_then(parse_cpus)
                 .ok_or_else(wrong)?;
-            job.binding.to = match rest.contains(&"ordered") {
+            job.options.binding.to = match rest.contains(&"ordered") {
                 true => To::Lists(cpus.into_iter().map(|cpu| vec![cpu]).collect()),
                 false => To::Lists(vec![cpus]),
             };
@@ -98,7 +99,7 @@ fn map_as(job: &mut Job, words: &Words, text: &str) -> Result<(), Usage> {
             ));
         }
         [object, ref rest @ ..] => {
-            job.binding.map = Some(Object::parse(object).ok_or_else(wrong)?);
+            job.options.binding.map = Some(Object::parse(object).ok_or_else(wrong)?);
             rest
         }
         [] => return Err(wrong()),
@@ -113,20 +114,20 @@ fn modify(job: &mut Job, modifier: &str) -> Option<()> {
     match modifier {
         "oversubscribe" => job.hosts.slots_are_limits = false,
         "nooversubscribe" => job.hosts.slots_are_limits = true,
-        "hwtcpus" => job.binding.counts_threads = true,
-        "span" => job.binding.spans_hosts = true,
+        "hwtcpus" => job.options.binding.counts_threads = true,
+        "span" => job.options.binding.spans_hosts = true,
         // So here in any case.
         "corecpus" | "inherit" | "noinherit" | "ordered" => {}
         _ => {
             let count = modifier.strip_prefix("pe=").unwrap_or(modifier);
-            job.binding.cpus_per_rank = Some(number_of_ranks(count)?);
+            job.options.binding.cpus_per_rank = Some(number_of_ranks(count)?);
         }
     }
     Some(())
 }
 
 pub fn rank_by(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
-    job.binding.rank_by = words.parsed(RANK_BY, |text| {
+    job.options.binding.rank_by = words.parsed(RANK_BY, |text| {
         Some(Some(match text.to_ascii_lowercase().as_str() {
             "slot" | "fill" | "core" | "hwthread" => RankBy::Fill,
             "node" => RankBy::Node,
@@ -138,13 +139,13 @@ pub fn rank_by(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
 }
 
 pub fn cpus_per_rank(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
-    job.binding.cpus_per_rank =
+    job.options.binding.cpus_per_rank =
         Some(words.parsed("a number of CPUs, at least 1", number_of_ranks)?);
     Ok(())
 }
 
 pub fn cpu_set(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
-    job.binding.within = Some(words.parsed("CPUs, as 0-3,8", parse_cpus)?);
+    job.options.binding.within = Some(words.parsed("CPUs, as 0-3,8", parse_cpus)?);
     Ok(())
 }
 
@@ -156,7 +157,7 @@ pub fn display(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
         match item.split_once('=').map_or(item, |(name, _)| name) {
             "map" | "map-devel" => job.show.map = true,
             "allocation" | "alloc" | "allocation-devel" => job.show.allocation = true,
-            "bind" | "bindings" => job.report_bindings = true,
+            "bind" | "bindings" => job.options.report_bindings = true,
             "topo" | "topology" => job.show.topology = true,
             _ => return usage(format!("{} needs {WHAT}, not `{text}`", words.option)),
         }
@@ -170,8 +171,8 @@ pub fn output(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
     let text = words.text(WHAT)?;
     for item in text.split(',') {
         match item.split_once('=').unwrap_or((item, "")) {
-            ("tag" | "rank", "") => job.prefix_output = true,
-            ("merge" | "merge-stderr-to-stdout", "") => job.merge_output = true,
+            ("tag" | "rank", "") => job.options.prefix_output = true,
+            ("merge" | "merge-stderr-to-stdout", "") => job.options.merge_output = true,
             ("dir" | "directory", directory) if !directory.is_empty() => {
                 job.output_directory = Some(directory.into());
             }

@@ -138,10 +138,10 @@ const OPTIONS: &[(&[&str], Action)] = &[
         placement::per_resource(job, words)
     }),
     (&["bycore"], |job, _, _| {
-        put(&mut job.binding.map, Some(Object::Core))
+        put(&mut job.options.binding.map, Some(Object::Core))
     }),
     (&["bysocket"], |job, _, _| {
-        put(&mut job.binding.map, Some(Object::Package))
+        put(&mut job.options.binding.map, Some(Object::Package))
     }),
     (&["rank-by"], |job, _, words| placement::rank_by(job, words)),
     (
@@ -150,7 +150,7 @@ const OPTIONS: &[(&[&str], Action)] = &[
     ),
     (
         &["use-hwthread-cpus", "use-hwthreads-as-cpus"],
-        |job, _, _| put(&mut job.binding.counts_threads, true),
+        |job, _, _| put(&mut job.options.binding.counts_threads, true),
     ),
     (&["cpu-set", "cpu-list"], |job, _, words| {
         placement::cpu_set(job, words)
@@ -208,22 +208,22 @@ const OPTIONS: &[(&[&str], Action)] = &[
     }),
     (&["bind-to"], |job, _, words| placement::bind_to(job, words)),
     (&["bind-to-core"], |job, _, _| {
-        put(&mut job.binding.to, To::Objects(Object::Core, 1))
+        put(&mut job.options.binding.to, To::Objects(Object::Core, 1))
     }),
     (&["bind-to-socket"], |job, _, _| {
-        put(&mut job.binding.to, To::Objects(Object::Package, 1))
+        put(&mut job.options.binding.to, To::Objects(Object::Package, 1))
     }),
     (&["bind-to-none"], |job, _, _| {
-        put(&mut job.binding.to, To::None)
+        put(&mut job.options.binding.to, To::None)
     }),
     (&["report-bindings"], |job, _, _| {
-        put(&mut job.report_bindings, true)
+        put(&mut job.options.report_bindings, true)
     }),
     (&["enable-recovery", "disable-auto-cleanup"], |job, _, _| {
-        put(&mut job.recovery, true)
+        put(&mut job.options.recovery, true)
     }),
     (&["disable-recovery"], |job, _, _| {
-        put(&mut job.recovery, false)
+        put(&mut job.options.recovery, false)
     }),
     (&["with-ft"], |job, _, words| {
         let kind = words.parsed("ulfm or none", |text| {
@@ -231,7 +231,7 @@ const OPTIONS: &[(&[&str], Action)] = &[
                 .contains(&text)
                 .then(|| text.to_owned())
         })?;
-        put(&mut job.recovery, kind == "ulfm" || kind == "mpi")
+        put(&mut job.options.recovery, kind == "ulfm" || kind == "mpi")
     }),
     (
         &["display-map", "display-devel-map", "display-diffable-map"],
@@ -251,16 +251,16 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["display"], |job, _, words| placement::display(job, words)),
     (&["stdin", "s"], |job, _, words| {
         put(
-            &mut job.stdin,
+            &mut job.options.stdin,
             words.parsed("a rank, `all` or `none`", stdin)?,
         )
     }),
     (
         &["l", "prefix-output", "tag-output", "prepend-rank", "label"],
-        |job, _, _| put(&mut job.prefix_output, true),
+        |job, _, _| put(&mut job.options.prefix_output, true),
     ),
     (&["merge-stderr-to-stdout"], |job, _, _| {
-        put(&mut job.merge_output, true)
+        put(&mut job.options.merge_output, true)
     }),
     (&["output"], |job, _, words| placement::output(job, words)),
     (&["forward-signals"], |_, _, words| {
@@ -275,7 +275,9 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["dry-run", "do-not-launch", "show"], |job, _, _| {
         put(&mut job.dry_run, true)
     }),
-    (&["v", "verbose"], |job, _, _| put(&mut job.verbose, true)),
+    (&["v", "verbose"], |job, _, _| {
+        put(&mut job.options.verbose, true)
+    }),
     // They only have to be right (MPI-5.0 §11.8.1).
     (&["arch"], |_, _, words| {
         check_architecture(&words.text("an architecture")?)
@@ -375,5 +377,27 @@ mod tests {
                 "{name} is also another launcher's"
             );
         }
+    }
+
+    #[test]
+    fn help_names_every_option() {
+        let words = crate::arguments::HELP
+            .lines()
+            .filter(|line| line.starts_with("  -"))
+            .flat_map(|line| line.split([' ', ',']))
+            .filter_map(|word| Some(word.strip_prefix('-')?.trim_start_matches('-')))
+            .map(|word| word.split(['=', '[']).next().unwrap_or_default());
+        let described: BTreeSet<&str> = words.collect();
+        let is_described = |names: &&[&str]| names.iter().any(|name| described.contains(name));
+        let rows = OPTIONS.iter().map(|(names, _)| *names);
+        let others: Vec<&str> = rows
+            .filter(|names| !is_described(names))
+            .map(|names| names[0])
+            .collect();
+        // Spellings of other launchers for what has another name here.
+        let known = "set-env genvall pernode rr npersocket ppr bycore bysocket ssh bind-to-core bind-to-socket \
+                     bind-to-none disable-recovery with-ft display-map display-allocation display-topo output \
+                     forward-signals";
+        assert_eq!(others, known.split_whitespace().collect::<Vec<_>>());
     }
 }

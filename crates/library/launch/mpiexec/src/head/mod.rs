@@ -145,15 +145,15 @@ impl<'a> Head<'a> {
             .add(&signals, Source::Signals.token(), Interest::Reading)
             .map_err(failed)?;
         let count = layout.hosts.len();
-        let readers = match settings.orders.stdin {
+        let readers = match settings.orders.options.stdin {
             Stdin::Rank(rank) => vec![layout.host_of[rank as usize]],
             Stdin::All => (0..count as u32).collect(),
             Stdin::None => Vec::new(),
         };
         Ok(Head {
             layout,
-            verbose: settings.orders.verbose,
-            recovery: settings.orders.recovery,
+            verbose: settings.orders.options.verbose,
+            recovery: settings.orders.options.recovery,
             timeout: own.timeout,
             epoll,
             signals,

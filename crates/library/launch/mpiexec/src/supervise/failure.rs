@@ -85,7 +85,7 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn verbose(&mut self, text: &str) {
-        if self.orders.verbose {
+        if self.orders.options.verbose {
             self.say(&format!("mpiexec: {text}"));
         }
     }

@@ -92,7 +92,7 @@ fn supervise<'a>(
     own: &Own,
 ) -> Result<(Supervisor<'a>, Result<(), String>), String> {
     let base = Base::new().map_err(|error| format!("cannot set up: {error}"))?;
-    let output = Output::new(orders.prefix_output, own)?;
+    let output = Output::new(orders.options.prefix_output, own)?;
     let mut supervisor = Supervisor::new(orders, plan, base, output, own.timeout)?;
     let started = supervisor.start_ranks();
     if started.is_err() {

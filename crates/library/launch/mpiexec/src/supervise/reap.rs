@@ -110,12 +110,12 @@ impl Supervisor<'_> {
         let rank = &self.ranks[number as usize];
         let was_asked =
             matches!(ended, Ended::Signal(signal) if self.ending.asked() == Some(signal));
-        self.orders.recovery
+        self.orders.options.recovery
             && self.ending.phase() == Phase::Running
-            && match (ended, self.server.standing(number)) {
-                (_, Standing::Active) | (Ended::Signal(_), Standing::Finalized) => true,
-                _ => false,
-            }
+            && matches!(
+                (ended, self.server.standing(number)),
+                (_, Standing::Active) | (Ended::Signal(_), Standing::Finalized)
+            )
             && !rank.has_aborted
             && !was_asked
     }

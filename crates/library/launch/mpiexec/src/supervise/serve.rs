@@ -65,7 +65,7 @@ pub fn serve() -> Result<(), String> {
         host_timeout: start.host_timeout,
     };
     let children = Children::new(&settings);
-    let output = Output::forwarded(start.orders.prefix_output, WINDOW_BYTES);
+    let output = Output::forwarded(start.orders.options.prefix_output, WINDOW_BYTES);
     let base = Base { epoll, signals };
     let mut supervisor = Supervisor::new(&start.orders, &plan, base, output, None)?;
     supervisor.upward = Some(Upward::new(
@@ -148,7 +148,7 @@ impl Supervisor<'_> {
                 origin: Origin::Outside,
             });
         }
-        if self.orders.report_bindings {
+        if self.orders.options.report_bindings {
             self.send_up(&Up::Say(self.plan.describe(false).trim_end().to_owned()));
         }
         match self.start_ranks() {

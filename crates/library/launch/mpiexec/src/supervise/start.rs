@@ -56,7 +56,7 @@ impl<'a> Supervisor<'a> {
         let descriptor_limit = sys::with_more_descriptors(descriptors).map_err(failed)?;
         sys::adopt_orphans().map_err(failed)?;
         let is_agent = matches!(output, Output::Forwarded(_));
-        let copies_input = is_agent || orders.stdin == Stdin::All;
+        let copies_input = is_agent || orders.options.stdin == Stdin::All;
         Ok(Supervisor {
             orders,
             plan,
@@ -87,7 +87,7 @@ impl<'a> Supervisor<'a> {
         let terminal = io::stdin().is_terminal();
         for index in 0..self.plan.local_size() {
             let number = self.plan.ranks[index as usize].number;
-            let reads_stdin = self.orders.stdin == Stdin::Rank(number);
+            let reads_stdin = self.orders.options.stdin == Stdin::Rank(number);
             let rank = self.start_rank(index, reads_stdin, !(reads_stdin && terminal), &nowhere);
             let rank = rank.map_err(|error| {
                 let (size, error) = (self.orders.size, sys::explained(error));
@@ -125,7 +125,7 @@ impl<'a> Supervisor<'a> {
             rank_side.as_raw_fd(),
         );
         let input: Option<OwnedFd> = match &mut self.input {
-            Some(shared) if reads_stdin || self.orders.stdin == Stdin::All => {
+            Some(shared) if reads_stdin || self.orders.options.stdin == Stdin::All => {
                 Some(shared.open_rank(index)?)
             }
             _ => None,
@@ -133,7 +133,7 @@ impl<'a> Supervisor<'a> {
         let [output, error] = self.output.open_rank(plan.number, &self.epoll)?;
         let raw = |fd: &Option<OwnedFd>| fd.as_ref().map(|fd| fd.as_raw_fd());
         let stdin: Option<RawFd> = raw(&input).or((!reads_stdin).then_some(nowhere.as_raw_fd()));
-        let stderr = match self.orders.merge_output {
+        let stderr = match self.orders.options.merge_output {
             true => raw(&output).or(Some(libc::STDOUT_FILENO)),
             false => raw(&error),
         };

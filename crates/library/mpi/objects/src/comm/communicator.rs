@@ -284,7 +284,7 @@ impl Comm {
         is_new
     }
 
-    /// The contexts of messages that are for `traffic` of any kind.
+    /// Whether a context is one of this communicator's, or of what its own group does by itself.
     pub fn has_context(&self, context: u32) -> bool {
         self.numbers()
             .any(|number| number == super::traffic::number_of(context))

@@ -105,6 +105,7 @@ impl PointToPoint for Rank {
             Failure::PeerLost => LOST,
             Failure::Operation(number) => NonZeroU8::new(number).unwrap(),
             Failure::Truncated | Failure::NoMemory => panic!("all lengths are alike and short"),
+            Failure::Revoked => panic!("nobody revokes"),
         }
     }
 
