@@ -1,7 +1,7 @@
 //! What notices say: which communicator is revoked, or a message of an agreement.
 
 use weft_engine::Notice;
-use weft_objects::comm::{Traffic, context_of_number};
+use weft_objects::comm::{Traffic, context_of};
 use weft_transport::Peer;
 
 const REVOKED: u8 = 0;
@@ -29,7 +29,7 @@ impl Content {
             Content::Agreement(bytes) => (bytes, AGREEMENT),
         };
         bytes.push(kind);
-        let context = context_of_number(number, Traffic::Internal);
+        let context = context_of(number, Traffic::Internal);
         Notice {
             peer,
             context,

@@ -2,7 +2,7 @@
 
 use weft_error::{Class, Result, argument};
 use weft_handle::{CommId, GroupId};
-use weft_objects::comm::{Traffic, members, number_of, share};
+use weft_objects::comm::{members, share};
 use weft_objects::group;
 
 use crate::registry::with;
@@ -33,7 +33,7 @@ pub fn acknowledge(comm: CommId, count: i32) -> Result<i32> {
         (peers, ours.acknowledged as i32)
     });
     // Receives from any source do without them from here on.
-    members().acknowledge(number_of(comm.context(Traffic::Internal)), peers);
+    members().acknowledge(comm.number(), peers);
     Ok(count)
 }
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use weft_agreement::{Agreements, Contribution, Decision, Member, Message};
 use weft_engine::{Listener, Notice, RequestId, Status};
 use weft_objects::comm::numbers::{Standing, contexts};
-use weft_objects::comm::{Comm, Traffic, members, number_of, share_known};
+use weft_objects::comm::{Comm, members, number_of, share_known};
 use weft_process::engine::engine;
 use weft_transport::Peer;
 
@@ -103,6 +103,15 @@ impl Agreeing {
         }
     }
 
+    /// A process says this. Nothing in it is trusted.
+    fn hear(&mut self, from: Peer, bytes: &[u8]) {
+        let member = self.members.find(from);
+        let message = Message::parse(bytes, self.members.count());
+        if let (Some(member), Some(message)) = (member, message) {
+            self.machine.heard(member, message);
+        }
+    }
+
     /// After any change: what is to be sent is given to the outbox.
     fn settle(&mut self, number: u32, after: &mut After) {
         let known = self.machine.failed();
@@ -130,12 +139,14 @@ impl Agreeing {
 }
 
 impl Registry {
-    /// The agreements of a communicator.
+    /// The agreements of a communicator. Of new ones it is heard what came before they were made.
     fn of(&mut self, comm: &Comm) -> &mut Agreeing {
-        let number = number_of(comm.context(Traffic::Internal));
+        let number = comm.number();
         if !self.agreeing.contains_key(&number) {
             self.forget_freed();
-            let agreeing = Agreeing::new(comm, &self.lost);
+            let mut agreeing = Agreeing::new(comm, &self.lost);
+            let early = self.early.extract_if(.., |early| early.number == number);
+            early.for_each(|early| agreeing.hear(early.from, &early.bytes));
             self.agreeing.insert(number, agreeing);
         }
         self.agreeing.get_mut(&number).expect("it was just made")
@@ -149,36 +160,13 @@ impl Registry {
             self.agreeing.remove(number);
         }
     }
-
-    fn hear(&mut self, agreeing: u32, from: Peer, bytes: &[u8], after: &mut After) {
-        let Some(ours) = self.agreeing.get_mut(&agreeing) else {
-            return;
-        };
-        let member = ours.members.find(from);
-        let message = Message::parse(bytes, ours.members.count());
-        if let (Some(member), Some(message)) = (member, message) {
-            ours.machine.heard(member, message);
-            ours.settle(agreeing, after);
-        }
-    }
-
-    /// What was heard of a communicator before it was made here.
-    fn hear_early(&mut self, number: u32, after: &mut After) {
-        let early: Vec<Early> = self
-            .early
-            .extract_if(.., |early| early.number == number)
-            .collect();
-        for early in early {
-            self.hear(number, early.from, &early.bytes, after);
-        }
-    }
 }
 
 /// Looks at or changes a communicator's.
 pub fn with<T>(comm: &Comm, act: impl FnOnce(&mut Agreeing) -> T) -> T {
     let mut after = After::default();
     let mut registry = REGISTRY.lock();
-    let number = number_of(comm.context(Traffic::Internal));
+    let number = comm.number();
     let agreeing = registry.of(comm);
     // What is known already, of one that was just made.
     agreeing.settle(number, &mut after);
@@ -191,18 +179,11 @@ pub fn with<T>(comm: &Comm, act: impl FnOnce(&mut Agreeing) -> T) -> T {
 
 /// Enters an agreement: its number. The request is completed when it is decided.
 pub fn enter(comm: &Comm, own: Contribution, request: RequestId) -> u64 {
-    let mut after = After::default();
-    let mut registry = REGISTRY.lock();
-    let number = number_of(comm.context(Traffic::Internal));
-    registry.of(comm);
-    registry.hear_early(number, &mut after);
-    let agreeing = registry.of(comm);
-    let entered = agreeing.machine.enter(own);
-    agreeing.waiting.insert(entered, request);
-    agreeing.settle(number, &mut after);
-    drop(registry);
-    after.act();
-    entered
+    with(comm, |agreeing| {
+        let entered = agreeing.machine.enter(own);
+        agreeing.waiting.insert(entered, request);
+        entered
+    })
 }
 
 /// The decision of an agreement whose request is complete.
@@ -213,7 +194,7 @@ pub fn take(comm: &Comm, entered: u64) -> Option<Decision> {
 /// The communicator of a number, or what its own group does by itself.
 fn comm_of(number: u32) -> Option<Arc<Comm>> {
     let comm = share_known(members().handle(number)?).ok()?;
-    let has_it = |comm: &Arc<Comm>| number_of(comm.context(Traffic::Internal)) == number;
+    let has_it = |comm: &Arc<Comm>| comm.number() == number;
     let local = comm.local_and_remote().map(|(local, _)| local.clone());
     local.filter(has_it).or(Some(comm))
 }
@@ -236,11 +217,13 @@ fn heard_message(number: u32, from: Peer, bytes: Vec<u8>) {
     let mut registry = REGISTRY.lock();
     if let Some(comm) = &comm {
         registry.of(comm);
-        registry.hear_early(number, &mut after);
     }
-    match registry.agreeing.contains_key(&number) {
-        true => registry.hear(number, from, &bytes, &mut after),
-        false => registry.keep_early(Early {
+    match registry.agreeing.get_mut(&number) {
+        Some(agreeing) => {
+            agreeing.hear(from, &bytes);
+            agreeing.settle(number, &mut after);
+        }
+        None => registry.keep_early(Early {
             number,
             from,
             bytes,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use weft_error::Result;
 use weft_handle::CommId;
-use weft_objects::comm::{Comm, Traffic, find, members, number_of, share};
+use weft_objects::comm::{Comm, find, members, share};
 use weft_process::engine::engine;
 use weft_process::job;
 use weft_transport::Peer;
@@ -41,7 +41,7 @@ fn end(comm: &Comm) -> bool {
 }
 
 fn tell(comm: &Comm, others: impl Iterator<Item = Peer>) {
-    let number = number_of(comm.context(Traffic::Internal));
+    let number = comm.number();
     let me = job::rank();
     let notices = others.filter(|&peer| peer != me);
     outbox::give(notices.map(|peer| Content::Revoked.notice(peer, number)));

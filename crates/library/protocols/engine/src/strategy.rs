@@ -3,8 +3,7 @@
 use weft_transport::{Endpoint, Header, Peer, Refused};
 use weft_wire::{Packet, PacketKind, entry_bytes, put_entry};
 
-use crate::notice::Notice;
-use crate::outbound::{Control, Queue};
+use crate::outbound::Queue;
 use crate::send::{Full, envelope};
 use crate::slot::{Cells, flag};
 use crate::slots::Slots;
@@ -22,14 +21,16 @@ impl<E: Endpoint> State<E> {
     pub(crate) fn flush(&mut self, peer: Peer) {
         while let Some(queue) = self.core.outbound.queue(peer) {
             let sent = if let Some(control) = queue.controls.pop_front() {
-                let put_back = |queue: &mut Queue| queue.controls.push_front(control);
-                self.flush_control(peer, control, put_back)
+                let sent = self.transmit_control(peer, control);
+                self.put_back_if_full(peer, sent, |queue| queue.controls.push_front(control))
             } else if let Some(notice) = queue.notices.pop_front() {
-                self.flush_notice(notice)
+                let sent = self.transmit_notice(&notice);
+                self.put_back_if_full(peer, sent, |queue| queue.notices.push_front(notice))
             } else if queue.head().is_none()
                 && let Some(answer) = queue.answer.take()
             {
-                self.flush_control(peer, answer, |queue| queue.answer = Some(answer))
+                let sent = self.transmit_control(peer, answer);
+                self.put_back_if_full(peer, sent, |queue| queue.answer = Some(answer))
             } else {
                 self.flush_messages(peer)
             };
@@ -40,29 +41,17 @@ impl<E: Endpoint> State<E> {
         }
     }
 
-    fn flush_control(
+    /// What was taken from the queue goes back if there was no room for it.
+    fn put_back_if_full(
         &mut self,
         peer: Peer,
-        control: Control,
+        sent: Result<(), Refused>,
         put_back: impl FnOnce(&mut Queue),
     ) -> Result<(), Full> {
-        match self.transmit_control(peer, control) {
+        match sent {
             Err(refused) if refused != Refused::Lost => {
                 let queue = self.core.outbound.queue(peer);
                 put_back(queue.expect("it was not tidied"));
-                Err(self.core.full(peer, refused))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn flush_notice(&mut self, notice: Notice) -> Result<(), Full> {
-        let peer = notice.peer;
-        match self.transmit_notice(&notice) {
-            Err(refused) if refused != Refused::Lost => {
-                let queue = self.core.outbound.queue(peer);
-                let queue = queue.expect("it was not tidied");
-                queue.notices.push_front(notice);
                 Err(self.core.full(peer, refused))
             }
             _ => Ok(()),

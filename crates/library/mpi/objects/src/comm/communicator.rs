@@ -20,7 +20,7 @@ use super::members::members;
 use super::numbers::{UNAGREED, contexts};
 use super::operations::Operations;
 use super::references::References;
-use super::traffic::{TRAFFIC_BITS, Traffic};
+use super::traffic::{Traffic, context_of};
 use crate::attributes::{Attributes, Holder};
 use crate::group::{Comparison, Group};
 use crate::handler::{Handler, HandlerCell};
@@ -93,8 +93,9 @@ impl Comm {
         self.number.load(Ordering::Relaxed)
     }
 
+    /// Its number, which no other communicator of its processes ever has.
     #[inline]
-    fn number(&self) -> u32 {
+    pub fn number(&self) -> u32 {
         lanes::number(self.word())
     }
 
@@ -416,12 +417,6 @@ impl Comm {
             format_args!("{rank} is not a rank of {of} of {size}"),
         )
     }
-}
-
-#[inline]
-fn context_of(word: u32, traffic: Traffic) -> u32 {
-    // The marks beside the number fall off.
-    word << TRAFFIC_BITS | traffic as u32
 }
 
 /// The error of what is asked of a communicator that is revoked.

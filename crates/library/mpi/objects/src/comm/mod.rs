@@ -22,4 +22,4 @@ pub use members::members;
 pub use reference::CommReference;
 pub use table::{begin, current, register, remove, self_comm, share_known, whole_job};
 pub use table::{find, find_known, handler_of, set_handler, share, share_unrevoked};
-pub use traffic::{Traffic, context_of_number, is_of, number_of};
+pub use traffic::{Traffic, context_of, is_of, number_of};

@@ -26,8 +26,9 @@ pub fn is_of(context: u32, traffic: Traffic) -> bool {
     context % (1 << TRAFFIC_BITS) == traffic as u32
 }
 
-/// The context of messages of a communicator that are for this.
-pub fn context_of_number(number: u32, traffic: Traffic) -> u32 {
+/// The context of a communicator's messages that are for this, by its number, beside which marks may stand: they fall off.
+#[inline(always)]
+pub fn context_of(number: u32, traffic: Traffic) -> u32 {
     number << TRAFFIC_BITS | traffic as u32
 }
 
